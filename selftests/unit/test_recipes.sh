@@ -26,20 +26,40 @@ fake()
 
 mkdir "$tmp/bin"
 fake aggctl <<'END'
-echo "aggctl $*" >> "$CALLS"
+[ "$2" = list ] || echo "aggctl $*" >> "$CALLS"
 case $2 in
 submit)
 	[ -z "${REFUSED:-}" ] || { echo "aggctl: $REFUSED" >&2; exit 1; }
 	trap 'echo "job ended" >> "$CALLS"; exit 143' TERM
-	echo "job 1000: ${WAITS:-in force}"
-	[ -n "${WAITS:-}" ] ||
-		echo "AGGNET_GROUP=root=10.0.0.1,up=1000,down=1001,ranks=3"
+	# A job that waits says nothing.
+	[[ -z ${WAITS:-} || $* != *${WAITS_FOR:-}* ]] ||
+		until [ -e "${GOES:-}" ]; do sleep 0.01; done
+	# The first group may end before the second one is there.
+	[[ -z ${ENDS:-} || $* != *float64* ]] || {
+		echo $$ > "$ENDS.pid"
+		mv "$ENDS.pid" "$ENDS"
+	}
+	[[ -z ${ENDS:-} || $* == *float64* ]] || {
+		kill "$(< "$ENDS")"
+		while kill -0 "$(< "$ENDS")" 2> /dev/null; do sleep 0.01; done
+	}
+	echo "job 1000: in force"
+	echo -n AGGNET_GROUP=root=10.0.0.1,up=10
+	${CUT:+sleep 0.5}
+	echo "00,down=1001,ranks=3"
 	while :; do sleep 0.01; done ;;
+list)
+	# The first job is another one.
+	: >> "$CALLS.listed"
+	[ "$(grep -c 'job submit' "$CALLS")" != 2 ] || echo >> "$CALLS.listed"
+	printf 'job user kind state ahead\n900 1 group queued 0\n'
+	grep '^aggctl job submit' "$CALLS" | awk -v state="${WAITS:-in force}" \
+		'{ print 999 + NR, 1, "group", (NR > 1 ? state : "in force"), 0 }' ;;
 esac
 END
 fake ssh <<'END'
-echo "ssh $*" >> "$CALLS"
-[ "$1" = -tt ] && shift 2 || exit
+[ "$1" != -tt ] || { echo "ssh $*" >> "$CALLS"; shift; }
+shift
 "$@" > >(sed -u 's/$/\r/') &
 trap 'kill $!; wait; exit 255' TERM
 wait
@@ -216,6 +236,69 @@ mpi_refused()
 	[ $? = 2 ] && grep "^usage: " err && called
 }
 
+# A group that is queued may wait for this run; one that is put in force comes.
+mpi_queued()
+{
+	local pid
+
+	WAITS=queued WAITS_FOR=int32 AGGD_QUEUE=1 mpi node1 'node2*2,node3' \
+		sum/float64,max/int32 touch "$tmp/mpi.ran"
+	[ $? = 1 ] && [ ! -e mpi.ran ] && mpi_called && cmp err - << 'END' || return
+mpi.sh: max/int32: waiting until the group is in force
+mpi.sh: max/int32: the group is queued while this run holds sum/float64: lower --elements or --memory in AGGD_GROUP, name fewer groups, or try again later
+END
+	rm -f calls.listed
+	WAITS=applying WAITS_FOR=int32 GOES=$tmp/goes AGGD_QUEUE=1 mpi node1 'node2*2,node3' \
+		sum/float64,max/int32 true &
+	pid=$!
+	wait_for test -s calls.listed && : > goes
+	wait "$pid" && mpi_called
+}
+
+mpi_group_ends()
+{
+	ENDS=$tmp/mpi.ends mpi node1 'node2*2,node3' sum/float64,max/int32 touch "$tmp/mpi.ran"
+	[ $? != 0 ] && [ ! -e mpi.ran ] && mpi_called &&
+		grep -x "mpi.sh: sum/float64: no group: the program does not run" err
+}
+
+# The line of a group may come in parts.
+group_in_parts()
+{
+	local group=root=10.0.0.1,up=1000,down=1001,ranks=3
+
+	CUT=1 mpi node1 node2 sum/float64 sh -c 'echo "$AGGNET_MPI"' &&
+		grep -x "sum/float64:$group;" out || return
+	CUT=1 slurm sh -c 'echo "$AGGNET_GROUP"' && [ "$(grep -cx "$group" out)" = 3 ]
+}
+
+# ended_twice SCRIPT COMMAND...: a second signal comes while the program ends by the first one
+ended_twice()
+{
+	local program='trap ": > \$0.ends; until [ -e \$0.goes ]; do sleep 0.01; done; exit 1" TERM
+		: > "$0"; while :; do sleep 0.01; done'
+	local name=$1
+
+	shift
+	rm -f "$tmp"/twice*
+	"$@" bash -c "$program" "$tmp/twice" &
+	wait_for test -e twice && pkill -TERM -P $! "$name" && wait_for test -e twice.ends &&
+		pkill -TERM -P $! "$name"
+	: > twice.goes
+	wait $!
+	[ $? = 143 ]
+}
+
+mpi_ended_twice()
+{
+	ended_twice mpi.sh mpi node1 'node2*2,node3' sum/float64,max/int32 && mpi_called
+}
+
+slurm_ended_twice()
+{
+	ended_twice slurm.sh slurm && called "aggctl $SUBMIT" "job ended"
+}
+
 mpi_runs()
 {
 	[ -e "$tmp/mpi.runs" ]
@@ -264,12 +347,17 @@ check "slurm: a task fails" task_fails
 check "slurm: aggd refuses the job" refused
 check "slurm: the script is ended" ended
 check "slurm: the script is ended while its job waits" ended_in_queue
+check "slurm: the script is ended twice" slurm_ended_twice
 check "slurm: one host" one_host
 check "slurm: no command" no_command
 check "mpi: the program has all groups, which end with it" mpi_groups
 check "mpi: the program fails" mpi_fails
 check "mpi: no group, no program" mpi_refused
 check "mpi: the script is ended" mpi_ended
+check "mpi: the script is ended twice" mpi_ended_twice
+check "mpi: a group that is queued while another one is held" mpi_queued
+check "mpi: a group that ends before the program begins" mpi_group_ends
+check "mpi, slurm: the line of a group comes in parts" group_in_parts
 check "systemd: the unit has started when the file has the group" unit_has_group
 check "systemd: the unit does not wait for a group that is refused" unit_refused
 end_rows

@@ -9,6 +9,7 @@
 #   COMMAND        mpiexec and so on, which has the program preload libaggnet-mpi
 #   AGGD_HOST      where aggd runs, reached over ssh; without it this host
 #   AGGD_GROUP     more options of 'aggctl job submit': --elements 4096 --time 7200
+#   AGGD_QUEUE     seconds that a group may be queued while this run holds another one (10)
 set -euo pipefail
 
 [ $# -gt 3 ] || { echo "usage: mpi.sh ROOT MEMBERS FUNCTION/TYPE,... COMMAND..." >&2; exit 2; }
@@ -18,13 +19,14 @@ shift 3
 # A shell there reads the command of ssh.
 [ -z "${AGGD_HOST:-}" ] || members=$(printf %q "$members")
 
-said=$(mktemp -d) submits=() command=''
+said=$(mktemp -d) submits=() command='' newest=0
 
-# The program ends before its groups.
+# The program ends before its groups. Another signal must not end this.
 clean()
 {
 	local pid
 
+	trap '' INT TERM HUP
 	for pid in $command "${submits[@]}"; do
 		kill "$pid" 2> /dev/null || :
 		wait "$pid" || :
@@ -32,27 +34,91 @@ clean()
 	rm -r "$said"
 }
 
-trap clean EXIT
-trap 'exit 143' TERM
-for i in "${!pairs[@]}"; do
-	# With a terminal there, aggctl ends with ssh. It may wait for room at the nodes.
+# submit I: with a terminal there, aggctl ends with ssh
+submit()
+{
+	newest=$(jobs_of_aggd | awk '$1 > id { id = $1 } END { print id + 0 }')
+	: > "$said/$1"
 	# shellcheck disable=SC2086 # words
 	${AGGD_HOST:+ssh -tt "$AGGD_HOST"} aggctl job submit --attached --root "$root" \
-		--members "$members" --function "${pairs[i]%/*}" --type "${pairs[i]#*/}" \
-		${AGGD_GROUP:-} < /dev/null > "$said/$i" &
+		--members "$members" --function "${pairs[$1]%/*}" --type "${pairs[$1]#*/}" \
+		${AGGD_GROUP:-} < /dev/null > "$said/$1" &
 	submits+=($!)
-done
+}
+
+# jobs_of_aggd: print a line for each, with its ID and the first word of its state
+jobs_of_aggd()
+{
+	# shellcheck disable=SC2086 # words
+	{ ${AGGD_HOST:+ssh "$AGGD_HOST"} aggctl job list < /dev/null || :; } |
+		awk '$1 ~ /^[0-9]+$/ { print $1, $4 }'
+}
+
+# queued: is the job that was submitted last? aggd puts jobs in force in their order.
+queued()
+{
+	jobs_of_aggd | awk -v newest="$newest" '$1 > newest && $2 != "ended" {
+		if (!id || $1 < id) { id = $1; state = $2 } } END { exit state != "queued" }'
+}
+
+# group_of I: print what the job says of its group, once the line is complete
+group_of()
+{
+	local line
+
+	while IFS= read -r line; do
+		[[ $line != AGGNET_GROUP=* ]] || {
+			line=${line%$'\r'}
+			echo "${line#*=}"
+			return
+		}
+	done < "$said/$1"
+	return 1
+}
+
+# alive I: or end with what its job says
+alive()
+{
+	kill -0 "${submits[$1]}" 2> /dev/null || {
+		cat "$said/$1" >&2
+		echo "mpi.sh: ${pairs[$1]}: no group: the program does not run" >&2
+		wait "${submits[$1]}" || exit
+		exit 1
+	}
+}
+
+# wait_for I: until the group is in force. If it is queued while this run holds another one,
+# it may wait for the end of this run.
+wait_for()
+{
+	local since=$SECONDS told=''
+
+	until group=$(group_of "$1"); do
+		alive "$1"
+		sleep 0.1
+		[ "$SECONDS" -gt "$since" ] || continue
+		[ "$told" ] || echo "mpi.sh: ${pairs[$1]}: waiting until the group is in force" >&2
+		told=1
+		if [ "$1" = 0 ] || [ $((SECONDS - since)) -lt "${AGGD_QUEUE:-10}" ]; then
+			continue
+		fi
+		since=$SECONDS
+		queued || continue
+		echo "mpi.sh: ${pairs[$1]}: the group is queued while this run holds ${pairs[*]:0:$1}: lower --elements or --memory in AGGD_GROUP, name fewer groups, or try again later" >&2
+		exit 1
+	done
+}
+
+trap clean EXIT
+trap 'exit 143' TERM
 AGGNET_MPI=
 for i in "${!pairs[@]}"; do
-	until grep -q '^AGGNET_GROUP=' "$said/$i"; do
-		kill -0 "${submits[i]}" 2> /dev/null || {
-			cat "$said/$i" >&2
-			wait "${submits[i]}" || exit
-			exit 1
-		}
-		sleep 0.1
-	done
-	AGGNET_MPI+="${pairs[i]}:$(sed -n 's/^AGGNET_GROUP=\([^\r]*\).*/\1/p' "$said/$i");"
+	submit "$i"
+	wait_for "$i"
+	AGGNET_MPI+="${pairs[i]}:$group;"
+done
+for i in "${!pairs[@]}"; do
+	alive "$i"
 done
 export AGGNET_MPI
 

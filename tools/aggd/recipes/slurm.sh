@@ -16,16 +16,32 @@ mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 
 said=$(mktemp) submit='' srun=''
 
-# The tasks end before their group.
+# The tasks end before their group. Another signal must not end this.
 clean()
 {
 	local pid
 
+	trap '' INT TERM HUP
 	for pid in $srun $submit; do
 		kill "$pid" 2> /dev/null || :
 		wait "$pid" || :
 	done
 	rm "$said"
+}
+
+# group: print what the job says of it, once the line is complete
+group()
+{
+	local line
+
+	while IFS= read -r line; do
+		[[ $line != AGGNET_GROUP=* ]] || {
+			line=${line%$'\r'}
+			echo "${line#*=}"
+			return
+		}
+	done < "$said"
+	return 1
 }
 
 trap clean EXIT
@@ -36,7 +52,7 @@ members=$(IFS=,; echo "${hosts[*]:1}")
 ${AGGD_HOST:+ssh -tt "$AGGD_HOST"} aggctl job submit --attached --root "${hosts[0]}" \
 	--members "$members" ${AGGD_GROUP:-} < /dev/null > "$said" &
 submit=$!
-until grep -q '^AGGNET_GROUP=' "$said"; do
+until AGGNET_GROUP=$(group); do
 	kill -0 $submit 2> /dev/null || {
 		cat "$said" >&2
 		wait $submit || exit
@@ -44,7 +60,6 @@ until grep -q '^AGGNET_GROUP=' "$said"; do
 	}
 	sleep 0.1
 done
-AGGNET_GROUP=$(sed -n 's/^AGGNET_GROUP=\([^\r]*\).*/\1/p' "$said")
 export AGGNET_GROUP
 
 # Tasks are numbered in the order of the hosts.
