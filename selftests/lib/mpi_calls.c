@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <mpi.h>
 
@@ -323,6 +324,26 @@ static void error(void)
 	}
 }
 
+/* A broadcast needs a copy of these bytes, as they are no whole elements. */
+static void no_memory(void)
+{
+	static const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	static const struct rlimit none = { 1 << 20, RLIM_INFINITY };
+	char text[MPI_MAX_ERROR_STRING];
+	static char x[(64 << 20) + 3];
+	int i, err, len;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	for (i = 0; i < 2; i++) {
+		setrlimit(RLIMIT_AS, &none);
+		err = MPI_Bcast(x, sizeof(x), MPI_CHAR, 0, MPI_COMM_WORLD);
+		setrlimit(RLIMIT_AS, &all);
+		expect(err, "error", i);
+		MPI_Error_string(err, text, &len);
+		printf("rank %d: %s\n", rank, text);
+	}
+}
+
 static void fatal(void)
 {
 	sum_of_ones(MPI_COMM_WORLD);
@@ -343,7 +364,8 @@ static const struct {
 	{ "exact", exact },
 	{ "bcast", bcast }, { "dup", dup }, { "split", split },
 	{ "nonblocking", nonblocking }, { "progress", progress }, { "barriers", barriers },
-	{ "error", error }, { "fatal", fatal }, { "endless", endless }, { "threads", dup },
+	{ "error", error }, { "no_memory", no_memory },
+	{ "fatal", fatal }, { "endless", endless }, { "threads", dup },
 };
 
 static void run(const char *name)

@@ -2,7 +2,7 @@
 /* In the place of libaggnet for the shim of MPI: groups whose collectives are MPI's own,
  * which begin when all ranks have come; until then nothing here lets MPI go on. Ranks
  * count themselves in the file STAND_IN_SHARED, which is empty before.
- * STAND_IN has what fails: WHAT=RANK of lookup, join, open, and call=NUMBER, at all ranks.
+ * STAND_IN has what fails: WHAT=RANK of lookup, denied, join, open, and call=NUMBER, at all ranks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,6 +78,8 @@ static int rank(void)
 int aggnet_lookup(struct in_addr receiver, uint32_t job, struct aggnet_status *st)
 {
 	*st = (struct aggnet_status){ .function = job / 10 % 10, .vtype = job / 100 % 10 };
+	if (fails("denied", rank()))
+		return -EACCES;
 	return fails("lookup", rank()) || !receiver.s_addr ? -ENETUNREACH : 0;
 }
 

@@ -153,7 +153,8 @@ without()
 
 one_fails()
 {
-	without lookup=2 "rank 2: job 100: this server has no entry of it" &&
+	without lookup=2 "rank 2: job 100: this server has no entry of it: 'aggctl job list' tells whether it has ended; ranks run on the servers of --members, in their order" &&
+		without denied=1 "rank 1: job 100: its entry does not permit this user: submit the group as the user of the program" &&
 		without join=3 "rank 3: the group cannot be joined" &&
 		without open=0 "rank 0: a rank did not come"
 }
@@ -163,7 +164,7 @@ unfit()
 	calls AGGNET_MPI="sum/int32:${group/ranks=4/ranks=5},up=100;sum/int64:$group,up=100" \
 		AGGNET_VERBOSE=1 1 dup &&
 		said "sum/int32: MPI, without a group: rank 0: the group has 5 ranks and MPI_COMM_WORLD 4" \
-		"sum/int64: MPI, without a group: rank 0: job 100 has another function or type"
+		"sum/int64: MPI, without a group: rank 0: job 100 has another function or type: AGGNET_MPI has to name those of the group"
 }
 
 # wrong VALUE: is it said?
@@ -195,6 +196,18 @@ errors()
 	done
 }
 
+# The group is left at the first call, and the second one has the same sentence.
+without_memory()
+{
+	local rank
+
+	calls AGGNET_MPI="sum/int32:$group,up=100" 1 no_memory || return
+	for rank in 0 1 2 3; do
+		[ "$(grep -cx "rank $rank: MPI_Bcast by the group of sum/int32: the group was left: no memory for a copy of MPI_Bcast" \
+			out)" = 2 ] || return
+	done
+}
+
 fatal()
 {
 	local status=0
@@ -221,5 +234,6 @@ for mpi in mpich openmpi; do
 	check "$mpi: groups that do not fit" unfit
 	check "$mpi: an error, returned" errors
 	check "$mpi: an error, fatal" fatal
+	check "$mpi: no memory for a copy" without_memory
 done
 end_rows

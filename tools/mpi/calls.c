@@ -209,20 +209,23 @@ static bool is_plain(MPI_Datatype type)
 	return combiner == MPI_COMBINER_NAMED && !lower && extent == size;
 }
 
-static bool bytes_begin(struct bytes *b, size_t element, bool gives)
+/* Return: NULL, or why the group has to be left */
+static const char *bytes_begin(struct bytes *b, size_t element, bool gives)
 {
 	int at = 0, size = (int)b->size;
 
 	b->room = (b->size + element - 1) / element * element;
 	b->copy = NULL;
 	if (b->room == b->size && is_plain(b->type))
-		return true;
+		return NULL;
 	b->copy = calloc(1, b->room);
-	if (!b->copy || !gives)
-		return b->copy;
+	if (!b->copy)
+		return "the group was left: no memory for a copy of MPI_Bcast";
 	/* Ranks have one byte order: packing is copying. */
-	return PMPI_Pack(b->buf, b->count, b->type, b->copy, size, &at, shim.comm) ==
-	       MPI_SUCCESS && at == size;
+	if (gives && (PMPI_Pack(b->buf, b->count, b->type, b->copy, size, &at, shim.comm) !=
+		      MPI_SUCCESS || at != size))
+		return "the group was left: MPI cannot pack the data of MPI_Bcast";
+	return NULL;
 }
 
 static void bytes_end(struct bytes *b, bool takes)
@@ -241,7 +244,10 @@ static int bcast(struct bytes *b, struct shim_group *sg, int root, MPI_Comm comm
 	};
 	int err;
 
-	if (!bytes_begin(b, element_size(sg), shim.rank == root)) {
+	/* It may have been left before. */
+	if (sg->g)
+		sg->left = bytes_begin(b, element_size(sg), shim.rank == root);
+	if (sg->left) {
 		free(b->copy);
 		/* This ends the group for the other ranks, which wait. */
 		aggnet_group_close(sg->g);

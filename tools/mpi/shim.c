@@ -62,6 +62,22 @@ static bool agree(bool good, char *fault)
 
 /* --- opening ------------------------------------------------------------------------- */
 
+/* What a user can do about a tree that is not there. */
+static const char *lookup_fault(int err)
+{
+	switch (err) {
+	case -ESOCKTNOSUPPORT:
+	case -EPROTONOSUPPORT:
+		return NOT_LOADED;
+	case -ENETUNREACH:
+		return "this server has no entry of it: 'aggctl job list' tells whether it has ended; ranks run on the servers of --members, in their order";
+	case -EACCES:
+		return "its entry does not permit this user: submit the group as the user of the program";
+	default:
+		return strerror(-err);
+	}
+}
+
 /* Is a tree there? It is not joined: leaving would end it for all ranks. */
 static bool tree_there(const struct aggnet_group_conf *c, uint32_t job, char *fault)
 {
@@ -69,12 +85,9 @@ static bool tree_there(const struct aggnet_group_conf *c, uint32_t job, char *fa
 	int err = aggnet_lookup(c->root, job, &st);
 
 	if (err)
-		snprintf(fault, SHIM_TEXT_MAX, "job %u: %s", job,
-			 err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT ? NOT_LOADED :
-			 err == -ENETUNREACH ? "this server has no entry of it" :
-			 strerror(-err));
+		snprintf(fault, SHIM_TEXT_MAX, "job %u: %s", job, lookup_fault(err));
 	if (!err && job == c->up && (st.function != c->function || st.vtype != c->vtype)) {
-		snprintf(fault, SHIM_TEXT_MAX, "job %u has another function or type", job);
+		snprintf(fault, SHIM_TEXT_MAX, "job %u has another function or type: AGGNET_MPI has to name those of the group", job);
 		return false;
 	}
 	return !err;
@@ -304,7 +317,7 @@ int shim_raise(MPI_Comm comm, const struct shim_group *sg, const char *call)
 	char text[MPI_MAX_ERROR_STRING];
 
 	snprintf(text, sizeof(text), "%s by the group of %s: %s", call, sg->name,
-		 aggnet_group_error(sg->g));
+		 sg->left ? sg->left : aggnet_group_error(sg->g));
 	PMPI_Add_error_string(shim.code, text);
 	PMPI_Comm_call_errhandler(comm, shim.code);
 	return shim.code;

@@ -26,6 +26,7 @@
  * @used: calls go to it, also after it has ended
  * @max: elements of each kind of collective
  * @g: its handle; NULL: there is none, or none any more
+ * @left: why the group was left in a call; NULL: it was not
  */
 struct shim_group {
 	char name[32];
@@ -33,6 +34,7 @@ struct shim_group {
 	bool used;
 	size_t max[AGGNET_COLL_ALLREDUCE + 1];
 	struct aggnet_group *g;
+	const char *left;
 };
 
 /**
