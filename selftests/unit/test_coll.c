@@ -316,13 +316,15 @@ TEST_F(coll, open__of_a_wrong_conf)
 		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	conf = conf_of(0, 1);
-	conf.flags = AGGNET_GROUP_WRAP << 1;
+	conf.flags = AGGNET_GROUP_WRAP << 1 | AGGNET_GROUP_WRAP;
 	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
+	EXPECT_STREQ("unknown flags of a group, or reserved is not 0",
+		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	conf = conf_of(0, 1);
 	conf.reserved[5] = 1;
 	EXPECT_EQ(-EINVAL, aggnet_group_open(&g, &conf));
-	EXPECT_STREQ("flags and reserved of a group are not 0",
+	EXPECT_STREQ("unknown flags of a group, or reserved is not 0",
 		     aggnet_group_error(g));
 	aggnet_group_close(g);
 	aggnet_group_close(NULL);

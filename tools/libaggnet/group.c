@@ -70,7 +70,7 @@ static int conf_check_rest(struct aggnet_group *g)
 	for (i = 0; i < sizeof(c->reserved) / sizeof(c->reserved[0]); i++)
 		rest |= c->reserved[i];
 	return rest ? group_fail(g, -EINVAL,
-				 "flags and reserved of a group are not 0") : 0;
+				 "unknown flags of a group, or reserved is not 0") : 0;
 }
 
 static int conf_check_ranks(struct aggnet_group *g)
