@@ -88,6 +88,49 @@ page()
 	return "$bad"
 }
 
+# unsaid FILE: the phrases in quotes of the first column of its table of symptoms, without
+# the commands before a colon, that no string of the tools or the module has. N, ADDRESS,
+# NAME, JOB, FILE and ethN stand for any words; other programs print what is in their rows.
+unsaid()
+{
+	find "$top/tools" "$top/kmod" "$top/uapi" -name '*.[ch]' -print0 | sort -z |
+		xargs -0 cat > strings
+	python3 - "$1" strings << 'END'
+import re
+import sys
+
+page, strings = (open(name, encoding="utf-8").read() for name in sys.argv[1:])
+table = page.split("When something is wrong\n===", 1)[1]
+strings = re.sub(r"/\*.*?\*/", "", strings, flags=re.S)
+# One string may be several literals, with a macro for a conversion between them.
+strings = re.sub(r'"\s*(?:(?:JSON_INTEGER_FORMAT|PRI[a-z0-9]+)\s*)?"', "", strings)
+said = "\n".join(re.findall(r'"(?:[^"\\\n]|\\.)*"', strings))
+for row in re.findall(r"\n   \* - (.*?)\n     - ", table, re.S)[1:]:
+    row = " ".join(row.split())
+    if re.match("``(modprobe|rmmod)``", row):
+        continue
+    row = re.sub(r"^(``[a-z ]+``(,| or|) )*``[a-z ]+``: ", "", row)
+    for phrase in re.findall("``(.*?)``", row):
+        words = [".{1,60}?" if re.fullmatch("N|ADDRESS|NAME|JOB|FILE|ethN", word)
+                 else re.escape(word) for word in re.split("( |,|:)", phrase)]
+        if not re.search("".join(words), said):
+            print(phrase)
+END
+}
+
+# symptoms: are there phrases, which are all printed?
+symptoms()
+{
+	local page=$top/Documentation/aggregating.rst
+
+	[ "$(sed -n '/^When something is wrong/,$p' "$page" | grep -c '^   \* - .*: .*``')" -gt 20 ] &&
+		unsaid "$page" > found && diff found /dev/null || return
+	sed 's/``not merged as planned``/``not at all as planned``, ``N packets of job N``/' \
+		"$page" > wrong
+	unsaid wrong > found
+	printf '%s\n' "not at all as planned" "N packets of job N" | diff found -
+}
+
 # A command of each kind of mistake is found.
 mistakes()
 {
@@ -102,6 +145,7 @@ END
 }
 
 check "mistakes on a page are found" mistakes
+check "phrases of the table of symptoms are printed" symptoms
 for file in "$top"/README.md "$top"/Documentation/*.rst "$top"/Documentation/tutorials/*.rst; do
 	[ "$(commands "$file")" ] || continue
 	check "commands of ${file#"$top"/}" page "$file"
