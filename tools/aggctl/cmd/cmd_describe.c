@@ -133,8 +133,8 @@ static int run_describe(const struct aggctl *ctl, int argc, char **argv)
 		st = ask_reports(reports);
 	for (i = 0; !st && i < argc; i++)
 		st = read_reports(reports, argv[i]);
-	if (!st && describe(stdout, reports, range, without))
-		st = ST_FAILED;
+	if (!st)
+		st = describe(stdout, reports, range, without);
 	json_decref(reports);
 	return st;
 }

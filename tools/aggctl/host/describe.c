@@ -355,32 +355,41 @@ static int write_checked(FILE *out, const struct net *net)
 	return ret;
 }
 
+static int describe_net(FILE *out, struct net *net, struct describe_range identities)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < net->n_ports; i++)
+		ret = join_subnet(net, &net->port[i]);
+	if (!ret && net->n_hosts < 2) {
+		err("describe: a network has two hosts or more, and the reports are of %zu: run 'aggctl host report' on the other hosts, too",
+		    net->n_hosts);
+		ret = -1;
+	}
+	if (!ret) {
+		net_warn_gateways(net);
+		ret = connect_hosts(net);
+	}
+	if (!ret)
+		ret = check_range(net, &identities);
+	if (!ret)
+		ret = give_identities(net, identities);
+	if (!ret)
+		ret = write_checked(out, net);
+	if (!ret)
+		net_warn(net);
+	return ret;
+}
+
 int describe(FILE *out, const json_t *reports,
 	     struct describe_range identities, const char *without)
 {
 	struct net net;
-	int ret = net_take(&net, reports, without);
-	size_t i;
+	int st = net_take(&net, reports, without);
 
-	for (i = 0; !ret && i < net.n_ports; i++)
-		ret = join_subnet(&net, &net.port[i]);
-	if (!ret && net.n_hosts < 2) {
-		err("describe: a network has two hosts or more, and the reports are of %zu: run 'aggctl host report' on the other hosts, too",
-		    net.n_hosts);
-		ret = -1;
-	}
-	if (!ret) {
-		net_warn_gateways(&net);
-		ret = connect_hosts(&net);
-	}
-	if (!ret)
-		ret = check_range(&net, &identities);
-	if (!ret)
-		ret = give_identities(&net, identities);
-	if (!ret)
-		ret = write_checked(out, &net);
-	if (!ret)
-		net_warn(&net);
+	if (!st && describe_net(out, &net, identities))
+		st = ST_FAILED;
 	net_free(&net);
-	return ret;
+	return st;
 }

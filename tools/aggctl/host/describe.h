@@ -40,8 +40,8 @@ int describe_range(const char *text, struct describe_range *range);
  * Nothing is written if there is an error. Warnings tell what an administrator may not
  * expect.
  *
- * Return: 0, or -1 with an error line printed that names the hosts that contradict
- * each other
+ * Return: an exit status, ST_DONE or with an error line printed that names the hosts that
+ * contradict each other, or that names a device of @without that no host has
  */
 int describe(FILE *out, const json_t *reports,
 	     struct describe_range identities, const char *without);

@@ -239,17 +239,14 @@ int net_take(struct net *net, const json_t *reports, const char *without)
 	net->host = calloc(n + 1, sizeof(*net->host));
 	net->port = calloc(ports, sizeof(*net->port));
 	net->subnet = calloc(ports, sizeof(*net->subnet));
-	if (!net->host || !net->port || !net->subnet) {
-		err("out of memory");
-		return -1;
-	}
+	if (!net->host || !net->port || !net->subnet)
+		return fail("out of memory");
 	json_array_foreach((json_t *)reports, i, report)
 		if (take_host(net, report, without))
-			return -1;
+			return ST_FAILED;
 	if (!without || net->left_out)
-		return 0;
-	err("describe: --not: no host has a device %s", without);
-	return -1;
+		return ST_DONE;
+	return usage("describe: --not: no host has a device %s", without);
 }
 
 void net_free(struct net *net)

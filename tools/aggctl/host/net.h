@@ -88,7 +88,8 @@ struct net {
  * @reports: objects of host_report(), which live as long as @net
  * @without: names of devices that do not count, with commas between them; or NULL
  *
- * Return: 0, or -1 with an error line printed that names the host and the fault
+ * Return: an exit status, ST_DONE or with an error line printed that names the host and the
+ * fault; ST_USAGE: no host has a device of @without
  */
 int net_take(struct net *net, const json_t *reports, const char *without);
 void net_free(struct net *net);
