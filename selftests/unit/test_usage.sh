@@ -330,6 +330,8 @@ done
 refused 2 "tree add: its job or receiver differs from --job and --receiver" \
 	tree add --job 1 --receiver v0 instance 1 job 2
 refused 2 "plan: --netns: '' is not a text that is not empty" plan -n ''
+refused 2 "namespace nosuch: No such file or directory" -n nosuch tree show
+refused 1 "namespace /dev/null: Invalid argument" -n /dev/null tree show
 refused 2 "plan: 'irs' is for --update only" plan --method list irs
 result "methods as JSON" "$(diff <("$aggctl" plan --method list) \
 	<("$aggctl" -j plan --method list | jq -r '.[]'))"

@@ -131,6 +131,14 @@ static int common_options(struct aggctl *ctl, const char *name, int argc,
 	return options_parse(ctl, &cmd, &none, argc, argv, next);
 }
 
+/* A name that there is not is a wrong argument. Return: an exit status */
+static int enter(const char *netns)
+{
+	if (!netns_enter(netns))
+		return ST_DONE;
+	return netns_exists(netns) ? ST_FAILED : ST_USAGE;
+}
+
 static int run_verb(struct aggctl *ctl, const struct command *cmd,
 		    const struct verb *verb, int argc, char **argv)
 {
@@ -143,8 +151,9 @@ static int run_verb(struct aggctl *ctl, const struct command *cmd,
 		options_help(cmd, verb);
 		return ST_DONE;
 	}
-	if (ctl->netns && netns_enter(ctl->netns))
-		return ST_FAILED;
+	st = ctl->netns ? enter(ctl->netns) : ST_DONE;
+	if (st)
+		return st;
 	return verb->run(ctl, argc - first, argv + first);
 }
 
