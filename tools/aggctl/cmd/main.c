@@ -49,6 +49,7 @@ static void help_all(void)
 	     "  -j, --json          print JSON\n"
 	     "  -n, --netns NETNS   work in this network namespace\n"
 	     "  -h, --help          print this, or the help of the command\n"
+	     "\noption without a command:\n"
 	     "  -V, --version       print the version\n"
 	     "\nCommands and verbs may be shortened, as in 'aggctl tr sh'.");
 }
