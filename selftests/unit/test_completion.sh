@@ -45,6 +45,8 @@ aggctl()
 		printf '[\n  {\n    "job": %d,\n    "state": "done"\n  }\n]\n' 12 7 12 ;;
 	"-j -n v3 tree show")
 		printf '    "job": %d,\n' 33 ;;
+	"-j testbed show")
+		echo '    "name": "v5",' ;;
 	"-j port show")
 		echo '    "port": "eth7",' ;;
 	*)
@@ -74,7 +76,7 @@ server r2
 address r1 10.1.0.1
 address r2 10.1.0.2
 END
-echo 1..27
+echo 1..37
 offers "plan port probe" aggctl p
 offers "show add del" aggctl link ''
 offers "--sorted" aggctl plan --so
@@ -87,11 +89,21 @@ offers "v1 \\\$\\(touch $scratch/planted\\) \\\`touch\\\`" aggctl -n ''
 offers "label" aggctl node set la
 offers "lo" aggctl port add lo
 offers "node1 node2" aggctl host init --host n
-offers "node1 node2" aggctl plan --senders ''
-offers "node1,node1 node1,node2" aggctl plan --senders node1,
+offers "node1 node2 v5" aggctl plan --senders ''
+offers "node1,node1 node1,node2 node1,v5" aggctl plan --senders node1,
 offers "10.0.0.1 10.0.0.2" aggctl recv --receiver 10
-offers "r1 r2" aggctl plan --topology "@$scratch/racks" --senders ''
-offers "10.1.0.1 10.1.0.2" aggctl plan "--topology=@$scratch/racks" --receiver ''
+offers "node1 node2" aggctl recv --receiver n
+offers "node1 node2" aggctl job submit --root n
+offers "node1 node2 v5" aggctl plan --collective bcast --root ''
+offers "v5\\*2\\,node1 v5\\*2\\,node2" aggctl job submit --members 'v5*2,n'
+offers "r1 r2 v5" aggctl plan --topology "@$scratch/racks" --senders ''
+offers "r1 r2 v5 10.1.0.1 10.1.0.2" aggctl plan "--topology=@$scratch/racks" --receiver ''
+offers "-V" aggctl -V
+offers "help" aggctl he
+offers "plan port probe" aggctl help p
+offers "show add del" aggctl help link ''
+offers "" aggctl help plan '' 2> /dev/null
+offers "" aggctl help link show '' 2> /dev/null
 offers "--sorted" aggctl plan --topology bcube:4,1 --senders v1 --so
 offers "7 12" aggctl why ''
 offers "--receiver" aggctl why 7 --r
