@@ -51,6 +51,7 @@ static struct played {
 	struct aggnet_port_info port;
 	struct aggnet_tree_info tree;
 	struct aggnet_link_info link;
+	size_t links;	/* to neighbours of consecutive addresses */
 } played;
 
 int __wrap_aggnet_ctl_open(struct aggnet_ctl **ctl)
@@ -98,7 +99,14 @@ int __wrap_aggnet_link_list(struct aggnet_ctl *ctl,
 			    struct aggnet_link_info **list, size_t *n)
 {
 	(void)ctl;
-	return list_of(&played.link, sizeof(played.link), (void **)list, n);
+	*n = played.links ? played.links : 1;
+	*list = calloc(*n, sizeof(**list));
+	for (size_t i = 0; i < *n; i++) {
+		(*list)[i] = played.link;
+		(*list)[i].neighbour.s_addr = htonl(ntohl(played.link.neighbour.s_addr) +
+						    (uint32_t)i);
+	}
+	return 0;
 }
 
 void __wrap_aggnet_tree_list_free(struct aggnet_tree_info *list, size_t n)
@@ -462,6 +470,28 @@ TEST_F(reach, links)
 	played.link.ifindex = played.port.ifindex;
 	played.link.neighbour = in(SILENT);
 	EXPECT_FOUND("neighbour", silence, "ssh 10.1.0.9 aggctl host check");
+}
+
+/* Those of a device that is down are not asked; they count. */
+TEST_F(reach, more_than_are_asked)
+{
+	const char *found = NULL;
+	json_t *row;
+	bool good;
+	size_t i;
+
+	run(_metadata, "ip link set near down");
+	played.tree.link_ifindex = 0;
+	played.tree.incast_id = 0;
+	played.link.ifindex = played.port.ifindex;
+	played.link.neighbour = in(0x0a010101);
+	played.links = 1030;
+	self->rows = node_check(&good);
+	json_array_foreach(self->rows, i, row)
+		if (json_is_null(json_object_get(row, "ok")))
+			found = text_of(row, "finding");
+	EXPECT_STREQ("6 neighbours and members are not asked: this command asks 1024: 'aggctl host check' on the others asks this host",
+		     found ? found : "none");
 }
 
 /*

@@ -113,8 +113,11 @@ static void name_hosts(json_t *rows)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row)
+	json_array_foreach(rows, i, row) {
 		names_put(row, "finding");
+		if (json_is_null(json_object_get(row, "ok")))
+			json_object_set_new(row, "ok", json_string("note"));
+	}
 }
 
 /* The file's name as a shell takes it. */

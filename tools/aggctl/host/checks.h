@@ -40,6 +40,10 @@ void checks_add(struct checks *c, bool ok, const char *what, const char *fmt,
 		...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Add a row that is no fault, and not good either. */
+void checks_note(struct checks *c, const char *what, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The command that mends what the last row has found. */
 void checks_fix(struct checks *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

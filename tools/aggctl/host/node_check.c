@@ -39,16 +39,32 @@ void checks_add(struct checks *c, bool ok, const char *what, const char *fmt,
 	c->good &= ok;
 }
 
+static json_t *last_row(const struct checks *c)
+{
+	return json_array_get(c->rows, json_array_size(c->rows) - 1);
+}
+
+void checks_note(struct checks *c, const char *what, const char *fmt, ...)
+{
+	char finding[FIREWALL_FIX_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(finding, sizeof(finding), fmt, ap);
+	va_end(ap);
+	checks_add(c, true, what, "%s", finding);
+	json_object_set_new(last_row(c), "ok", json_null());
+}
+
 void checks_fix(struct checks *c, const char *fmt, ...)
 {
-	json_t *row = json_array_get(c->rows, json_array_size(c->rows) - 1);
 	char command[FIREWALL_FIX_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(command, sizeof(command), fmt, ap);
 	va_end(ap);
-	json_object_set_new(row, "fix", json_string(command));
+	json_object_set_new(last_row(c), "fix", json_string(command));
 }
 
 /* Results of many hosts are read together. */
@@ -322,8 +338,8 @@ static void check_module(struct checks *c, struct aggnet_ctl *ctl,
  * node_check() - check this host, in the current namespace
  * @good: no check failed
  *
- * Return: array of rows with ok, what, finding, fix (a command, or null), and host:
- * the name of this one.
+ * Return: array of rows with ok (null: a note), what, finding, fix (a command, or null),
+ * and host: the name of this one.
  */
 json_t *node_check(bool *good)
 {
