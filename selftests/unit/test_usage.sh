@@ -86,6 +86,10 @@ refused 2 "host init: --topology: bcube:2: expected bcube:N,K" \
 	host init --topology bcube:2
 refused 2 "describe: --identities: '10.0.0.1/24' is not a subnet such as 10.0.0.0/24" \
 	describe --identities 10.0.0.1/24 none
+refused 2 "host report: --name: host a/b: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most" \
+	host report --name a/b
+refused 2 "host report: --name: a host cannot be called 'a b'" host report --name 'a b'
+refused 2 "host report: --name: a host cannot be called 'switch1'" host report --name switch1
 refused 1 "host init: no device of this host has 198.51.100.2, the address of store-2: assign it, or correct its line 'address'" \
 	host init --topology @net --host store-2
 { cat net; echo 'address store-2-store-1 198.51.100.3'; } > port

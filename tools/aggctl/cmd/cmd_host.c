@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/plan_find.h"
+#include "host/describe.h"
 #include "host/host.h"
 #include "host/node_check.h"
 #include "host/report.h"
@@ -93,7 +94,8 @@ static int run_report(const struct aggctl *ctl, int argc, char **argv)
 	(void)ctl;
 	(void)argc;
 	(void)argv;
-	if (options_utf8("host report", "name", name))
+	if (options_utf8("host report", "name", name) ||
+	    (name && describe_name(name)))
 		return ST_USAGE;
 	report = host_report(name, all);
 	return report ? out_json(report) : ST_FAILED;

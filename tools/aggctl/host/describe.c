@@ -316,22 +316,43 @@ static void write_all(FILE *out, const struct net *net)
 	write_addresses(out, net);
 }
 
-/*
- * What was written must be a description: a name may be one that none has. The user
- * does not see this text, so its lines are not named.
- */
+/* What is wrong with a description that the user does not see, without its line; or NULL */
+static const char *fault_of(const char *text, struct aggt_err *why)
+{
+	struct aggt_topo *topo = aggt_topo_describe(text, why);
+	const char *fault;
+
+	if (topo) {
+		aggt_topo_free(topo);
+		return NULL;
+	}
+	fault = strncmp(why->text, "line ", 5) ? NULL : strstr(why->text, ": ");
+	return fault ? fault + 2 : why->text;
+}
+
+/* What was written must be a description: a name may be one that none has. */
 static int check_all(const char *text)
 {
 	struct aggt_err why;
-	struct aggt_topo *topo = aggt_topo_describe(text, &why);
-	const char *fault = topo || strncmp(why.text, "line ", 5) ?
-			    NULL : strstr(why.text, ": ");
+	const char *fault = fault_of(text, &why);
 
-	if (!topo)
-		err("describe: the reports make no description: %s",
-		    fault ? fault + 2 : why.text);
-	aggt_topo_free(topo);
-	return topo ? 0 : -1;
+	if (fault)
+		err("describe: the reports make no description: %s", fault);
+	return fault ? -1 : 0;
+}
+
+int describe_name(const char *name)
+{
+	const char *other = strcmp(name, "a") ? "a" : "b", *fault;
+	struct aggt_err why;
+	char text[256];
+
+	if (!net_is_name(name))
+		return usage("host report: --name: a host cannot be called '%s'", name);
+	snprintf(text, sizeof(text), "topology graph\nhost %s\nhost %s\nlink %s %s\n",
+		 name, other, name, other);
+	fault = fault_of(text, &why);
+	return fault ? usage("host report: --name: %s", fault) : ST_DONE;
 }
 
 static int write_checked(FILE *out, const struct net *net)

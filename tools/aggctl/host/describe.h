@@ -46,4 +46,12 @@ int describe_range(const char *text, struct describe_range *range);
 int describe(FILE *out, const json_t *reports,
 	     struct describe_range identities, const char *without);
 
+/**
+ * describe_name() - check the name of a host before it reports
+ * @name: the value of --name
+ *
+ * Return: ST_DONE or ST_USAGE, then an error line is out
+ */
+int describe_name(const char *name);
+
 #endif

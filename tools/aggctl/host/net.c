@@ -80,6 +80,11 @@ static bool is_taken(const char *name)
 		!number[strspn(number, "0123456789")]);
 }
 
+bool net_is_name(const char *name)
+{
+	return is_word(name, NAME_ROOM) && !is_taken(name);
+}
+
 static int take_name(struct net *net, struct host_row *host,
 		     const json_t *report)
 {
@@ -91,7 +96,7 @@ static int take_name(struct net *net, struct host_row *host,
 		    net->n_hosts + 1);
 		return -1;
 	}
-	if (!is_word(host->name, NAME_ROOM) || is_taken(host->name)) {
+	if (!net_is_name(host->name)) {
 		err("describe: report %zu: a host cannot be called '%.64s': 'aggctl host report --name' gives another name",
 		    net->n_hosts + 1, host->name);
 		return -1;

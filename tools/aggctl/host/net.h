@@ -99,6 +99,9 @@ uint32_t net_mask(unsigned int length);
 uint32_t net_of(const struct port *p);
 bool net_overlap(const struct port *a, const struct port *b);
 
+/* Can a line of the description have this name, and no switch of it? */
+bool net_is_name(const char *name);
+
 /* The name of a port's host. */
 const char *net_name(const struct net *net, const struct port *p);
 
