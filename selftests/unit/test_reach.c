@@ -20,6 +20,7 @@
 #include "aggctl.h"
 #include "aggnet.h"
 #include "host/node_check.h"
+#include "info.h"
 #include "names.h"
 #include "neighbour.h"
 #include "node.h"
@@ -470,6 +471,19 @@ TEST_F(reach, links)
 	played.link.ifindex = played.port.ifindex;
 	played.link.neighbour = in(SILENT);
 	EXPECT_FOUND("neighbour", silence, "ssh 10.1.0.9 aggctl host check");
+}
+
+/* A device may have almost any name. */
+TEST_F(reach, name_is_not_utf8)
+{
+	json_t *port;
+
+	strcpy(played.port.ifname, "n\xff");
+	EXPECT_FOUND("port", "n\\xff: it is down or has no cable", "none");
+	played.port.has = AGGNET_HAS(AGGNET_A_PORT_IFNAME);
+	port = info_json(&aggnet_noun_port, &played.port);
+	EXPECT_STREQ("n\\xff", text_of(port, "ifname"));
+	json_decref(port);
 }
 
 /* Those of a device that is down are not asked; they count. */

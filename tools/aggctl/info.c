@@ -36,6 +36,34 @@ json_t *info_bytes(const uint8_t *bytes, size_t n)
 	return json_string(text);
 }
 
+/**
+ * info_text() - text that need not be UTF-8, which a string of JSON is
+ * @text: such as the name of a device
+ *
+ * Return: the text; if it is not UTF-8, with its bytes that are not ASCII as \xHH; or NULL
+ * without memory.
+ */
+json_t *info_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char *escaped = NULL;
+	size_t len;
+	FILE *f;
+
+	if (string)
+		return string;
+	f = open_memstream(&escaped, &len);
+	if (!f)
+		return NULL;
+	for (; *text; text++)
+		fprintf(f, (unsigned char)*text < 0x80 ? "%c" : "\\x%02x",
+			(unsigned char)*text);
+	fclose(f);
+	string = json_string(escaped);
+	free(escaped);
+	return string;
+}
+
 /* The name of a number; NULL: it has none. */
 static const char *find_name(const char * const *names, uint8_t number)
 {
@@ -75,7 +103,7 @@ static json_t *field_json(const struct aggnet_field *f, const void *info)
 	case AGGNET_FIELD_ADDRS:
 		return addrs_json(member);
 	case AGGNET_FIELD_STRING:
-		return json_string(member);
+		return info_text(member);
 	case AGGNET_FIELD_BYTES:
 		return info_bytes(member, f->size);
 	case AGGNET_FIELD_BLOB:
@@ -137,7 +165,7 @@ json_t *info_json(const struct aggnet_noun *noun, const void *info)
 		json_object_set_new(object, f->name, field_json(f, info));
 		if (is_ifindex(f) &&
 		    if_indextoname(*(const uint32_t *)member, name))
-			json_object_set_new(object, "port", json_string(name));
+			json_object_set_new(object, "port", info_text(name));
 	}
 	return object;
 }

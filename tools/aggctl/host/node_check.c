@@ -33,9 +33,9 @@ void checks_add(struct checks *c, bool ok, const char *what, const char *fmt,
 	va_start(ap, fmt);
 	vsnprintf(finding, sizeof(finding), fmt, ap);
 	va_end(ap);
-	json_array_append_new(c->rows, json_pack("{s:b, s:s, s:s, s:n}", "ok", ok,
+	json_array_append_new(c->rows, json_pack("{s:b, s:s, s:o, s:n}", "ok", ok,
 						 "what", what, "finding",
-						 finding, "fix"));
+						 info_text(finding), "fix"));
 	c->good &= ok;
 }
 

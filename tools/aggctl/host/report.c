@@ -95,7 +95,7 @@ static json_t *device_json(const struct ifaddrs *i)
 	if (sscanf(speed, "%lld", &rate) == 1 && rate > 0)
 		json_object_set_new(device, "rate",
 				    json_integer(rate * 1000000));
-	json_object_set_new(device, "name", json_string(i->ifa_name));
+	json_object_set_new(device, "name", info_text(i->ifa_name));
 	device_mac(i->ifa_name, mac);
 	json_object_set_new(device, "mac", json_string(mac));
 	json_object_set_new(device, "mtu", json_integer(device_mtu(i->ifa_name)));
