@@ -520,6 +520,30 @@ TEST(described__network)
 	aggt_topo_free(t);
 }
 
+/* A rack is a switch with links to its hosts, and a server is a host. */
+TEST(described__racks)
+{
+	static const char text[] =
+		"topology graph\n"
+		"server a\nserver b\nhost c\nhost d\nhost e\n"
+		"rack tor-1 a b c\nrack tor-2 d e\nswitch spine\n"
+		"link tor-1 spine 10G\nlink tor-2 spine\n";
+	struct aggt_err err = { "" };
+	struct aggt_topo *t = aggt_topo_describe(text, &err);
+
+	ASSERT_NE(NULL, t) {
+		TH_LOG("%s", err.text);
+	}
+	EXPECT_EQ(5, aggt_topo_servers(t));
+	EXPECT_EQ(3, aggt_topo_switches(t));
+	EXPECT_STREQ("tor-2", aggt_topo_switch_name(t, 1));
+	EXPECT_EQ(1, aggt_topo_ports(t, 2));
+	EXPECT_EQ(2, aggt_topo_hop_links(t, 0, 2));
+	EXPECT_EQ(4, aggt_topo_hop_links(t, 0, 3));
+	EXPECT_EQ(0, aggt_topo_fail(t, "b-tor-1", &err));
+	aggt_topo_free(t);
+}
+
 /*
  * Names may contain dashes: one way to split a link's name may match other
  * nodes.
@@ -583,6 +607,11 @@ TEST(described__refused)
 		{ "host a\nhost b\nlink a b 0.5\n", "rate 0.5" },
 		{ "host a\nhost b\nlink a b 1G 2G\n", "too many" },
 		{ "host a\nhost b\nlink a\n", "line 4: link: expected" },
+		{ "host a\nrack r\n", "line 3: rack: expected" },
+		{ "host a\nrack r a b\n", "line 3: link to b" },
+		{ "host a\nrack r a r\n", "line 3: link of r: leads back" },
+		{ "host a\nrack r a a\n", "line 3: link of a and r: is on line 3" },
+		{ "host a\nrack a a\n", "line 3: a: named twice, on line 2" },
 		{ "host a b\n", "line 1: a graph needs" },
 		{ "host a\nhost b\n", "line 3: server b: disconnected" },
 		{ "host a\nswitch w\nhost b\nhost c\nlink a w\nlink c w\n",

@@ -221,7 +221,8 @@ void aggt_port_name(const struct aggt_topo *topo, aggt_node server,
 /**
  * aggt_topo_describe - make a topology from a description
  * @text: lines `topology T` (first), or `topology graph` and lines `host
- *	NAME`, `switch NAME` and `link A B [RATE]`; then `failed PART`, `absent PART` (parts as
+ *	NAME` or `server NAME`, `switch NAME`, `rack NAME HOST...` (a switch and its
+ *	links to these) and `link A B [RATE]`; then `failed PART`, `absent PART` (parts as
  *	in aggt_topo_fail()), `address vN A.B.C.D` for the identity of a
  *	server, `address vN-wN A.B.C.D [MAC]` for its port at a switch, in a
  *	graph `address SWITCH A.B.C.D` for a switch that routes; `#` begins a

@@ -32,7 +32,7 @@ int aggt_line_next(const char **at, struct aggt_line *line,
 			*next++ = 0;
 			continue;
 		}
-		if (line->n == ARRAY_SIZE(line->word)) {
+		if (line->n == AGGT_WORDS && strcmp(line->word[0], "rack")) {
 			aggt_err_set(err, "line %u: too many words",
 				     line->number);
 			return -1;
@@ -339,7 +339,7 @@ static int apply(struct aggt_topo *topo, const struct aggt_line *line,
 		return 0;
 	aggt_err_set(err, "%.32s: expected failed PART, absent PART, address vN A.B.C.D or address vN-wN A.B.C.D [MAC]%s",
 		     what, topo->ops == &aggt_graph_ops ?
-		     ", address SWITCH A.B.C.D, host NAME, switch NAME or link A B [RATE]" : "");
+		     ", address SWITCH A.B.C.D, host NAME, switch NAME, rack NAME HOST... or link A B [RATE]" : "");
 	return -1;
 }
 

@@ -8,16 +8,19 @@
 /* Longest line that is not a comment. */
 #define AGGT_LINE 512
 
+/* Words of a line, but for that of a rack. */
+#define AGGT_WORDS 4
+
 /**
  * struct aggt_line - words of one line
  * @number: of the line
- * @word: up to four; the rest are too many
+ * @word: up to AGGT_WORDS, of a rack as many as the line has
  * @n: how many words
  * @text: what the words point into
  */
 struct aggt_line {
 	unsigned int number;
-	char *word[4];
+	char *word[AGGT_LINE / 2];
 	unsigned int n;
 	char text[AGGT_LINE];
 };

@@ -14,12 +14,19 @@
 
 static bool is_host(const struct aggt_line *line)
 {
-	return line->n == 2 && !strcmp(line->word[0], "host");
+	return line->n == 2 && (!strcmp(line->word[0], "host") ||
+				!strcmp(line->word[0], "server"));
+}
+
+/* A switch, and a link of it to each of the hosts. */
+static bool is_rack(const struct aggt_line *line)
+{
+	return line->n >= 3 && !strcmp(line->word[0], "rack");
 }
 
 static bool is_switch(const struct aggt_line *line)
 {
-	return line->n == 2 && !strcmp(line->word[0], "switch");
+	return (line->n == 2 && !strcmp(line->word[0], "switch")) || is_rack(line);
 }
 
 static bool is_link(const struct aggt_line *line)
@@ -220,6 +227,23 @@ static int read_link(struct aggt_topo *topo, const struct aggt_line *line,
 	return aggt_graph_link(topo, end[0], end[1], rate, err);
 }
 
+static int read_rack(struct aggt_topo *topo, const struct aggt_line *line,
+		     struct aggt_map *seen, struct aggt_err *err)
+{
+	struct aggt_line link = {
+		.number = line->number, .n = 3,
+		.word = { line->word[0], NULL, line->word[1] },
+	};
+	unsigned int i;
+
+	for (i = 2; i < line->n; i++) {
+		link.word[1] = line->word[i];
+		if (read_link(topo, &link, seen, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int read_links(struct aggt_topo *topo, const char *text,
 		      unsigned int first, struct aggt_err *err)
 {
@@ -234,6 +258,8 @@ static int read_links(struct aggt_topo *topo, const char *text,
 	while (!ret && aggt_line_next(&text, &line, err) > 0)
 		if (is_link(&line))
 			ret = read_link(topo, &line, &seen, err);
+		else if (is_rack(&line))
+			ret = read_rack(topo, &line, &seen, err);
 	if (ret)
 		aggt_line_blame(line.number, err);
 	aggt_map_free(&seen);
