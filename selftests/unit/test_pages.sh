@@ -131,6 +131,18 @@ symptoms()
 	printf '%s\n' "not at all as planned" "N packets of job N" | diff found -
 }
 
+# reasons: has the page each sentence of a reason? Nodes of this version do not raise two.
+reasons()
+{
+	sed -n '/reasons\[__AGGNET/,/^};/p' "$top/tools/libaggnet/reason.c" |
+		grep -o '"[^"]*"' | tr '"' '\`' |
+		grep -v '^`\(no error\|a member does not keep up\|what a member lacks .*\)`$' > texts
+	[ "$(wc -l < texts)" -gt 10 ] &&
+		grep -o ': ``.*``$' "$top/Documentation/operations.rst" | sed 's/^: `\(.*\)`$/\1/' |
+		grep -vxFf - texts > missing
+	diff missing /dev/null
+}
+
 # A command of each kind of mistake is found.
 mistakes()
 {
@@ -145,6 +157,7 @@ END
 }
 
 check "mistakes on a page are found" mistakes
+check "operations.rst has the sentence of each reason" reasons
 check "phrases of the table of symptoms are printed" symptoms
 for file in "$top"/README.md "$top"/Documentation/*.rst "$top"/Documentation/tutorials/*.rst; do
 	[ "$(commands "$file")" ] || continue
