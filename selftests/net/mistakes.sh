@@ -3,7 +3,8 @@
 #
 # Mistakes of a user's first day: each is refused, or reported, with a sentence that names
 # the object and the fault, and with the status of its kind: 2 for what was typed, 1 for the
-# rest. The table at the end has them.
+# rest. The table at the end has them; three are elsewhere: a testbed that is half-made, and a
+# host without a testbed (testbed.sh), and a link with too small an MTU (plan.sh).
 # shellcheck disable=SC2016,SC2317 # the table's commands are expanded when they are executed
 . "$(dirname "$0")/lib.sh"
 

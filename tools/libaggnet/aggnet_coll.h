@@ -195,9 +195,9 @@ size_t aggnet_group_max(const struct aggnet_group *g,
  * Return: 0; -EINVAL: no such root, or a buffer is NULL; -EMSGSIZE: @count exceeds
  * aggnet_group_max(); -EBUSY: a collective is outstanding; -ENOTCONN: the group has
  * ended; -EPROTO: the ranks make different calls; -EOVERFLOW: a sum does not fit its
- * type, also one of finite reals that would be infinite, without AGGNET_GROUP_WRAP; -EBADMSG: a check found that
- * the result is wrong; -ECONNABORTED: a rank has left; -ETIMEDOUT: a node or a rank does
- * not answer; or another negative errno
+ * type, also one of finite reals that would be infinite, without AGGNET_GROUP_WRAP;
+ * -EBADMSG: a check found that the result is wrong; -ECONNABORTED: a rank has left;
+ * -ETIMEDOUT: a node or a rank does not answer; or another negative errno
  */
 int aggnet_barrier(struct aggnet_group *g);
 int aggnet_broadcast(struct aggnet_group *g, void *buf, size_t count,
