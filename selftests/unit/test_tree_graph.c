@@ -66,6 +66,114 @@ TEST(graph__hops_and_ways)
 	}
 }
 
+static struct aggt_far far_of(const struct aggt_topo *t, bool of_switch,
+			      uint32_t node, unsigned int port)
+{
+	return of_switch ? aggt_topo_switch_far(t, node, port) :
+			   aggt_topo_server_far(t, node, port);
+}
+
+/* The link leads back to where it comes from. */
+static const char *check_links(const struct aggt_topo *t, bool of_switch,
+			       uint32_t node)
+{
+	unsigned int i, n = of_switch ? aggt_topo_switch_ports(t, node) :
+					aggt_topo_ports(t, node);
+
+	for (i = 0; i < n; i++) {
+		struct aggt_far far = far_of(t, of_switch, node, i), back;
+
+		back = far_of(t, far.is_switch, far.number, far.port);
+		if (back.is_switch != of_switch || back.number != node ||
+		    back.port != i)
+			return FAULT("link %u of %c%u leads back to link %u of %u",
+				     i, of_switch ? 'w' : 'v', node, back.port,
+				     back.number);
+	}
+	return NULL;
+}
+
+/* A frame arrives by the port of the hop, after as many links as the hop has. */
+static const char *check_frame(const struct aggt_topo *t, aggt_node a,
+			       aggt_node b)
+{
+	bool agents = aggt_topo_agents(t);
+	uint32_t out = agents ? 0 : aggt_topo_link_dim(t, a, b);
+	uint32_t in = agents ? 0 : aggt_topo_link_dim(t, b, a), links = 1;
+	struct aggt_far far;
+
+	if (out == AGGT_NONE)
+		return NULL;
+	for (far = aggt_topo_server_far(t, a, out); far.is_switch; links++) {
+		out = aggt_topo_forward(t, far.number, b, in);
+		if (out == AGGT_NONE)
+			return FAULT("w%u has no way to v%u", far.number, b);
+		far = aggt_topo_switch_far(t, far.number, out);
+	}
+	if (far.number != b || far.port != in)
+		return FAULT("a frame of v%u for v%u is at v%u, port %u", a, b,
+			     far.number, far.port);
+	if (links != (agents ? aggt_topo_distance(t, a, b) + 2 :
+		      aggt_topo_hop_links(t, a, b)))
+		return FAULT("v%u to v%u: %u links", a, b, links);
+	return NULL;
+}
+
+TEST(graph__frames_and_both_ends_of_links)
+{
+	static const char *const labelled[] = {
+		"bcube:3,1", "ghc:2,4,3", "fbfly:3,3,2", "hyperx:4,2:3",
+	};
+	size_t i;
+
+	for (i = 0; i < N(labelled) + N(graphs); i++) {
+		const char *name = i < N(labelled) ? labelled[i] :
+				   graphs[i - N(labelled)];
+		struct aggt_topo *t = aggt_topo_parse(name, NULL);
+		uint32_t a, b;
+
+		ASSERT_NE(NULL, t);
+		for (a = 0; a < aggt_topo_switches(t); a++)
+			EXPECT_EQ(NULL, check_links(t, true, a)) {
+				TH_LOG("%s: %s", name, verify_text);
+			}
+		for (a = 0; a < aggt_topo_servers(t); a++) {
+			EXPECT_EQ(NULL, check_links(t, false, a)) {
+				TH_LOG("%s: %s", name, verify_text);
+			}
+			for (b = 0; b < aggt_topo_servers(t); b++)
+				EXPECT_EQ(NULL, a == b ? NULL :
+					  check_frame(t, a, b)) {
+					TH_LOG("%s: %s", name, verify_text);
+				}
+		}
+		aggt_topo_free(t);
+	}
+}
+
+/* Frames take the widest of the shortest paths, and go around what has failed. */
+TEST(graph__frames_by_rate_and_around_failures)
+{
+	struct aggt_topo *t = aggt_topo_describe(
+		"topology graph\nhost a\nhost b\nhost c\n"
+		"switch s\nswitch t\nswitch u\nswitch x\nlink a s\nlink b x\n"
+		"link s t 1G\nlink s u 10G\nlink t x 10G\nlink u x 10G\n"
+		"link c a\n", NULL);
+
+	ASSERT_NE(NULL, t);
+	EXPECT_FALSE(aggt_topo_addressed(t));
+	EXPECT_TRUE(aggt_topo_core(t));
+	EXPECT_EQ(10000000000, aggt_topo_switch_far(t, 0, 2).rate);
+	EXPECT_EQ(2, aggt_topo_forward(t, 0, 1, 0));
+	ASSERT_EQ(0, aggt_topo_fail(t, "u", NULL));
+	EXPECT_EQ(1, aggt_topo_forward(t, 0, 1, 0));
+	ASSERT_EQ(0, aggt_topo_fail(t, "s-t", NULL));
+	EXPECT_EQ(AGGT_NONE, aggt_topo_forward(t, 0, 1, 0));
+	EXPECT_EQ(0, aggt_topo_forward(t, 0, 0, 0));
+	EXPECT_EQ(AGGT_NONE, aggt_topo_forward(t, 0, 2, 0));
+	aggt_topo_free(t);
+}
+
 TEST(graph__sizes)
 {
 	static const struct {

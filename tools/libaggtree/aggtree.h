@@ -108,6 +108,53 @@ uint32_t aggt_topo_hop_links(const struct aggt_topo *topo, uint32_t a,
 uint32_t aggt_topo_hop_switch(const struct aggt_topo *topo, uint32_t a,
 			      uint32_t b, uint32_t i);
 
+/**
+ * struct aggt_far - the other end of a link
+ * @is_switch: it is a switch, else a server
+ * @number: of the switch or server
+ * @port: number of the link among its links
+ * @rate: of the link in the description, in bit/s; 0 if it has none
+ */
+struct aggt_far {
+	bool is_switch;
+	uint32_t number;
+	unsigned int port;
+	uint64_t rate;
+};
+
+/** aggt_topo_switch_ports - links of a switch, to servers and other switches. */
+unsigned int aggt_topo_switch_ports(const struct aggt_topo *topo, uint32_t sw);
+
+/** aggt_topo_server_far - where link @port of a server leads, failed or not. */
+struct aggt_far aggt_topo_server_far(const struct aggt_topo *topo,
+				     aggt_node server, unsigned int port);
+
+/** aggt_topo_switch_far - the same for a switch. */
+struct aggt_far aggt_topo_switch_far(const struct aggt_topo *topo, uint32_t sw,
+				     unsigned int port);
+
+/** aggt_topo_core - have switches links to other switches? */
+bool aggt_topo_core(const struct aggt_topo *topo);
+
+/**
+ * aggt_topo_forward - the port by which a switch forwards a frame
+ * @topo: the topology
+ * @sw: the switch
+ * @server: where the frame goes
+ * @port: of the server, by which the frame arrives
+ *
+ * All switches on the path are nearer to that port than the one before, so the
+ * frame cannot go round.
+ *
+ * Return: the port of the switch; AGGT_NONE if there is no path that crosses
+ * switches only.
+ */
+uint32_t aggt_topo_forward(const struct aggt_topo *topo, uint32_t sw,
+			   aggt_node server, unsigned int port);
+
+/** aggt_topo_addressed - has the description any address? */
+bool aggt_topo_addressed(const struct aggt_topo *topo);
+
 /** aggt_topo_rate - the fastest rate of a link in the description, or 0. */
 uint64_t aggt_topo_rate(const struct aggt_topo *topo);
 

@@ -249,6 +249,11 @@ const char *aggt_topo_address(const struct aggt_topo *topo, aggt_node server)
 	return get_text(topo, server, PORT);
 }
 
+bool aggt_topo_addressed(const struct aggt_topo *topo)
+{
+	return topo->address.n;
+}
+
 const char *aggt_topo_switch_address(const struct aggt_topo *topo, uint32_t sw)
 {
 	return topo->graph ? get_text(topo, topo->servers + sw, SERVER) : NULL;

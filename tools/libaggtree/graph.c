@@ -458,6 +458,38 @@ uint32_t aggt_graph_switch_between(const struct aggt_topo *topo,
 	       topo->servers;
 }
 
+uint32_t aggt_graph_port_of(const struct aggt_graph *graph, uint32_t vertex,
+			    uint32_t link)
+{
+	uint32_t i;
+
+	for (i = graph->first[vertex]; graph->arc[i].link != link; i++)
+		;
+	return i - graph->first[vertex];
+}
+
+/*
+ * The search begins at the switch, so one serves all servers; of several
+ * shortest paths it takes the links that were named first, as hops do from
+ * their end with the lower number.
+ */
+uint32_t aggt_graph_forward(const struct aggt_topo *topo, uint32_t sw,
+			    aggt_node server, unsigned int port)
+{
+	const struct aggt_graph *graph = topo->graph;
+	const struct aggt_arc *last = &graph->arc[graph->first[server] + port];
+	struct aggt_search *s = &topo->graph->hop;
+	uint32_t from = topo->servers + sw, at = last->to;
+
+	if (at == from)
+		return aggt_graph_port_of(graph, from, last->link);
+	if (at < topo->servers || search(topo, s, at, from) == AGGT_NONE)
+		return AGGT_NONE;
+	while (s->via[at].to != from)
+		at = s->via[at].to;
+	return aggt_graph_port_of(graph, from, s->via[at].link);
+}
+
 uint32_t aggt_graph_port(const struct aggt_topo *topo, aggt_code from,
 			 aggt_code to)
 {

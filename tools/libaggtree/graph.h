@@ -168,6 +168,14 @@ uint32_t aggt_graph_dist(const struct aggt_topo *topo, uint32_t from,
 uint32_t aggt_graph_up(const struct aggt_topo *topo, uint32_t from,
 		       uint32_t to);
 
+/** aggt_graph_port_of - number of a link among the links of one of its ends. */
+uint32_t aggt_graph_port_of(const struct aggt_graph *graph, uint32_t vertex,
+			    uint32_t link);
+
+/** aggt_graph_forward - aggt_topo_forward() of a graph. */
+uint32_t aggt_graph_forward(const struct aggt_topo *topo, uint32_t sw,
+			    aggt_node server, unsigned int port);
+
 aggt_code aggt_graph_encode(const struct aggt_topo *topo, aggt_node server);
 uint32_t aggt_graph_decode(const struct aggt_topo *topo, aggt_code point);
 uint32_t aggt_graph_neighbours(const struct aggt_topo *topo, aggt_code at,
