@@ -200,7 +200,7 @@ static int line_routes(const struct line *line, int node, bool right)
 					  line_address(right ? node : node - 1,
 						       right),
 					  right ? LINE_RIGHT : LINE_LEFT,
-					  line_identity(line, node));
+					  line_identity(line, node), false);
 	return line_request(msg, n);
 }
 

@@ -130,9 +130,12 @@ refused 1 "host init: no-identity: no line 'address b A.B.C.D': each server need
 sed '/^address/d' all > bare
 "$aggctl" -j plan --topology @bare --senders b,c --receivers a > estimate
 for command in apply withdraw supervise; do
-	refused 1 "estimate: it has no nodes: plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
+	refused 1 "the plan has the addresses of a testbed, and this is none: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
 		$command estimate
 done
+"$aggctl" -j plan --topology ghc:200,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2 --senders v1,v2 --receivers v0 > large
+refused 1 "large: it has no nodes: plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
+	apply large
 kinds="bcube:N,K, ghc:N0,N1,..., fbfly:K,N,C, hyperx:S0,S1,...:T, camcube:X,Y,Z, dcell:N,K, leafspine:L,S,H, fattree:K or racks:R,S"
 refused 2 "plan: --topology: topology all: expected $kinds; '--topology @all' reads the file" \
 	plan --topology all --senders b,c --receivers a

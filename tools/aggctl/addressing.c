@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names and addresses of nodes that follow from the topology alone. */
+/* Names and addresses of nodes that follow from the topology, described or not. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +97,63 @@ unsigned int addressing_prefixlen(const struct aggt_topo *topo)
 	return 32 - digit_bits(topo);
 }
 
+static struct in_addr described(const char *text, struct in_addr other)
+{
+	struct in_addr addr;
+
+	return text && inet_pton(AF_INET, text, &addr) == 1 ? addr : other;
+}
+
+/**
+ * addressing_name_server() - what a server is called
+ * @topo: the topology
+ * @server: the server
+ *
+ * Return: the name in the description, or a buffer that the next call
+ * overwrites.
+ */
+const char *addressing_name_server(const struct aggt_topo *topo,
+				   aggt_node server)
+{
+	const char *name = aggt_topo_server_name(topo, server);
+
+	return name ? name : addressing_server_name(server);
+}
+
+/** addressing_name_switch() - what a switch is called, likewise */
+const char *addressing_name_switch(const struct aggt_topo *topo, uint32_t sw)
+{
+	const char *name = aggt_topo_switch_name(topo, sw);
+
+	return name ? name : addressing_switch_name(sw);
+}
+
+/** addressing_of_server() - identity of a server, the described one if any */
+struct in_addr addressing_of_server(const struct aggt_topo *topo,
+				    aggt_node server)
+{
+	return described(aggt_topo_address(topo, server),
+			 addressing_identity(server));
+}
+
+/**
+ * addressing_of_port() - address of a server's port, the described one if any
+ * @topo: the topology
+ * @server: the server
+ * @level: the port
+ *
+ * In a graph it is the identity: packets for a server have its identity as their
+ * next hop, by whatever port it gets them.
+ */
+struct in_addr addressing_of_port(const struct aggt_topo *topo,
+				  aggt_node server, unsigned int level)
+{
+	return described(aggt_topo_port_address(topo, server, level),
+			 aggt_topo_digits(topo) ?
+			 addressing_port_addr(topo, server, level) :
+			 addressing_of_server(topo, server));
+}
+
 static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
 		    uint32_t node)
 {
@@ -117,6 +174,17 @@ static void set_mac(uint8_t *mac, unsigned int kind, unsigned int port,
 void addressing_server_mac(aggt_node server, unsigned int level, uint8_t *mac)
 {
 	set_mac(mac, 0, level, server);
+}
+
+/** addressing_of_mac() - the same, or the described one */
+void addressing_of_mac(const struct aggt_topo *topo, aggt_node server,
+		       unsigned int level, uint8_t *mac)
+{
+	const char *text = aggt_topo_port_lladdr(topo, server, level);
+
+	if (!text || sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", mac,
+			    mac + 1, mac + 2, mac + 3, mac + 4, mac + 5) != 6)
+		addressing_server_mac(server, level, mac);
 }
 
 /**
@@ -154,28 +222,15 @@ bool addressing_fits(const struct aggt_topo *topo)
 	       aggt_topo_switches(topo) <= PORTS >> digit_bits(topo);
 }
 
-/**
- * addressing_check() - refuse a topology that the addressing has no room for
- * @topo: the topology
- * @part: only a part of it gets nodes
- *
- * Return: 0, or -1 with an error line printed.
- */
-int addressing_check(const struct aggt_topo *topo, bool part)
+/* Switches of one level each, and servers with a port at each level. */
+static int check_levels(const struct aggt_topo *topo, bool part)
 {
 	const char *name = aggt_topo_name(topo);
 	int level = wide_level(topo);
 
-	if (addressing_fits(topo) && !aggt_topo_agents(topo) &&
-	    (part || !too_many(topo)))
+	if (addressing_fits(topo) && (part || !too_many(topo)))
 		return 0;
-	if (!aggt_topo_digits(topo))
-		err("%s: a testbed is of bcube or ghc: its addresses follow from the digits of labels",
-		    name);
-	else if (aggt_topo_agents(topo))
-		err("%s: a testbed is of bcube or ghc: it has no links between switches",
-		    name);
-	else if (!part && too_many(topo))
+	if (!part && too_many(topo))
 		err("%s: %u servers and %u switches; a testbed has at most %u of each; 'testbed up --of PLAN' makes those of a plan",
 		    name, aggt_topo_servers(topo),
 		    aggt_topo_switches(topo), ADDRESSING_SERVERS);
@@ -187,4 +242,57 @@ int addressing_check(const struct aggt_topo *topo, bool part)
 		    name, level,
 		    aggt_topo_radix(topo, (unsigned int)level), MAX_RADIX);
 	return -1;
+}
+
+/* Ports have numbers in their hardware addresses; bridges do not route. */
+static int check_switches(const struct aggt_topo *topo)
+{
+	uint32_t i, n = aggt_topo_switches(topo);
+
+	for (i = 0; i < n; i++) {
+		const char *name = addressing_name_switch(topo, i);
+
+		if (aggt_topo_switch_address(topo, i)) {
+			err("%s: switch %s routes, as its line 'address %s %s' says; the switches of a testbed are bridges: leave the line out",
+			    aggt_topo_name(topo), name, name,
+			    aggt_topo_switch_address(topo, i));
+			return -1;
+		}
+		if (aggt_topo_switch_ports(topo, i) > MAX_RADIX) {
+			err("%s: switch %s has %u ports; the addresses allow %u",
+			    aggt_topo_name(topo), name,
+			    aggt_topo_switch_ports(topo, i), MAX_RADIX);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/**
+ * addressing_check() - refuse a topology that a testbed has no room for
+ * @topo: the topology
+ * @part: only a part of it gets nodes
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int addressing_check(const struct aggt_topo *topo, bool part)
+{
+	uint32_t servers = aggt_topo_servers(topo);
+	uint32_t switches = aggt_topo_switches(topo);
+
+	if (aggt_topo_digits(topo) && !aggt_topo_agents(topo))
+		return check_levels(topo, part);
+	if (part && aggt_topo_agents(topo)) {
+		err("%s: the hops of its plans are between switches, not servers: 'testbed up %s' makes all its nodes",
+		    aggt_topo_name(topo), aggt_topo_name(topo));
+		return -1;
+	}
+	if (!part && (servers > ADDRESSING_MESH || switches > ADDRESSING_MESH)) {
+		err("%s: %u servers and %u switches; a testbed of such a network has at most %u of each%s",
+		    aggt_topo_name(topo), servers, switches, ADDRESSING_MESH,
+		    aggt_topo_agents(topo) ? "" :
+		    "; 'testbed up --of PLAN' makes those of a plan");
+		return -1;
+	}
+	return check_switches(topo);
 }

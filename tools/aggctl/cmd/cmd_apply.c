@@ -164,7 +164,7 @@ static int put_on_hosts(const struct aggctl *ctl, const struct plan_file *file)
 		 force ? " --force" : "");
 	if (!said)
 		st = fail("out of memory");
-	else if (!hosts_load(&hosts) &&
+	else if (!plan_file_addressed(file) && !hosts_load(&hosts) &&
 		 !apply_hosts(file, &hosts, options, said))
 		st = show_hosts(ctl, file, said, &word_apply);
 	free(said);

@@ -149,6 +149,18 @@ static int check_rounds(const struct plan_file *file)
 	return -1;
 }
 
+/* Is the plan not for bcube or ghc? A graph has no name that says what it is. */
+static bool is_mesh(const struct plan_file *file)
+{
+	const char *name = json_string_value(json_object_get(file->json,
+							     "topology"));
+	struct aggt_topo *topo = name ? aggt_topo_parse(name, NULL) : NULL;
+	bool mesh = !topo || tb_is_mesh(topo);
+
+	aggt_topo_free(topo);
+	return mesh;
+}
+
 static int supervise(const struct aggctl *ctl, struct plan_file *file,
 		     const char *path, struct plan_store *store)
 {
@@ -170,6 +182,10 @@ static int supervise(const struct aggctl *ctl, struct plan_file *file,
 	if (s.in_testbed && tb_is_partial()) {
 		json_decref(s.json);
 		return fail("supervise: the testbed has the nodes of its plans only, and a repair may need others: 'aggctl testbed up TOPOLOGY' makes all");
+	}
+	if (s.in_testbed && is_mesh(file)) {
+		json_decref(s.json);
+		return fail("supervise: only in a testbed of bcube or ghc it can send plain IP around what has failed");
 	}
 	/* The plan, which has the name, changes with each repair. */
 	only = s.in_testbed ? NULL : strdup(file->part[0].name);

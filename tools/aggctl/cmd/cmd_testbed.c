@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "netns.h"
 #include "output.h"
+#include "plan/plan.h"
 #include "testbed/testbed.h"
 
 #define MTU_MIN		584
@@ -16,13 +17,15 @@
 
 static struct testbed up = { .mtu = 1500, .aggnet_switches = true };
 static struct rtnl_shape shape;
+static uint64_t core;
 static bool of_plans;
 
 static const struct column testbed_cols[] = {
 	{ "topology", "topology" }, { "complete", "complete" },
 	{ "servers", "servers" }, { "switches", "switches" },
 	{ "switching", "switching" }, { "mtu", "mtu" },
-	{ "rate", "rate, bit/s" }, { "delay", "delay, ns" },
+	{ "rate", "rate, bit/s" }, { "core", "core, bit/s" },
+	{ "delay", "delay, ns" },
 	{ "loss", "loss, %" }, { "duplicate", "duplicate, %" },
 	{ "reorder", "reorder, %" }, { "corrupt", "corrupt, %" },
 };
@@ -33,19 +36,36 @@ static const struct column server_cols[] = {
 	{ "to", "switch" }, { "at", "at" },
 };
 
+/* The switch at the other end or, of a direct link, the server. */
 static json_t *link_row(const json_t *node, const json_t *port)
 {
+	json_t *to = json_object_get(port, "switch");
+
 	return json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:O}",
 			 "node", json_object_get(node, "name"),
 			 "identity", json_object_get(node, "identity"),
 			 "port", json_object_get(port, "name"),
 			 "address", json_object_get(port, "address"),
 			 "mac", json_object_get(port, "mac"),
+			 "to", to ? to : json_object_get(port, "server"),
+			 "at", json_object_get(port, "port"));
+}
+
+/* A link between switches has no addresses. */
+static json_t *core_row(const json_t *node, const json_t *port)
+{
+	return json_pack("{s:O, s:O, s:O, s:O, s:O}",
+			 "node", json_object_get(node, "name"),
+			 "port", json_object_get(port, "name"),
+			 "mac", json_object_get(port, "mac"),
 			 "to", json_object_get(port, "switch"),
 			 "at", json_object_get(port, "port"));
 }
 
-/* One row a port of every server: the links of the network. */
+/*
+ * One row a port of every server, and of every switch that leads to a switch: the
+ * links of the network.
+ */
 static json_t *link_rows(const json_t *state)
 {
 	json_t *rows = json_array();
@@ -53,10 +73,12 @@ static json_t *link_rows(const json_t *state)
 	size_t i, k;
 
 	json_array_foreach(json_object_get(state, "nodes"), i, node) {
-		if (!json_object_get(node, "identity"))
-			continue;
-		json_array_foreach(json_object_get(node, "ports"), k, port)
-			json_array_append_new(rows, link_row(node, port));
+		json_array_foreach(json_object_get(node, "ports"), k, port) {
+			if (json_object_get(node, "identity"))
+				json_array_append_new(rows, link_row(node, port));
+			else if (json_object_get(port, "switch"))
+				json_array_append_new(rows, core_row(node, port));
+		}
 	}
 	return rows;
 }
@@ -189,18 +211,44 @@ static int fail_exists(void)
 		    complete ? "up" : "half-made");
 }
 
+/* Return: an exit status */
+static int check_core(const char *verb, const struct testbed *tb)
+{
+	if (core && !aggt_topo_core(tb->topo))
+		return usage("testbed %s: --core: %s has no links between switches",
+			     verb, aggt_topo_name(tb->topo));
+	return ST_DONE;
+}
+
+/* Return: an exit status */
+static int read_topology(const char *text)
+{
+	struct aggt_err why;
+
+	if (text[0] != '@') {
+		up.topo = aggt_topo_parse(text, &why);
+		return up.topo ? ST_DONE : usage("testbed up: %s", why.text);
+	}
+	up.description = plan_read_file("testbed up", text + 1);
+	if (!up.description)
+		return ST_FAILED;
+	up.topo = aggt_topo_describe(up.description, &why);
+	return up.topo ? ST_DONE :
+	       usage("testbed up: %s: %s", text + 1, why.text);
+}
+
 /* From a topology, or the nodes of some plans. */
 static int read_nodes(int argc, char **argv)
 {
-	struct aggt_err why;
+	int st;
 
 	if (of_plans)
 		return tb_part_read(&up, argv, argc) ? ST_FAILED : ST_DONE;
 	if (argc > 1)
 		return usage("testbed up: one TOPOLOGY, or --of and plans");
-	up.topo = aggt_topo_parse(argv[0], &why);
-	if (!up.topo)
-		return usage("testbed up: %s", why.text);
+	st = read_topology(argv[0]);
+	if (st)
+		return st;
 	return addressing_check(up.topo, false) ? ST_USAGE : ST_DONE;
 }
 
@@ -210,9 +258,14 @@ static int run_up(const struct aggctl *ctl, int argc, char **argv)
 	bool loaded;
 
 	st = st ? st : read_nodes(argc, argv);
+	st = st ? st : check_core("up", &up);
 	if (st)
 		return st;
 	up.shape = shape;
+	up.core = core;
+	/* No plan has entries for switches that have links to each other. */
+	if (tb_is_mesh(up.topo))
+		up.aggnet_switches = false;
 	if (tb_lock()) {
 		st = ST_FAILED;
 	} else if (tb_state_exists()) {
@@ -260,9 +313,10 @@ static int run_shape(const struct aggctl *ctl, int argc, char **argv)
 		return st;
 	if (tb_lock() || tb_state_open(&tb))
 		return ST_FAILED;
-	if (tb_reshape(&tb, &shape))
+	st = check_core("shape", &tb);
+	if (!st && tb_reshape(&tb, &shape, core))
 		st = ST_FAILED;
-	else if (ctl->json)
+	else if (!st && ctl->json)
 		st = out_json(tb_state_json(&tb, true));
 	tb_free(&tb);
 	return st;
@@ -306,10 +360,12 @@ static int run_exec(const struct aggctl *ctl, int argc, char **argv)
 }
 
 /* The first NSHAPE_OPTS are those of a shape, the rest are of "up" alone. */
-#define NSHAPE_OPTS	6
+#define NSHAPE_OPTS	7
 static const struct opt opts[] = {
 	{ "rate", OPT_RATE, &shape.rate, "RATE",
 	  "rate of each link and direction, like 10mbit" },
+	{ "core", OPT_RATE, &core, "RATE",
+	  "rate of each link between switches (that of --rate)" },
 	{ "delay", OPT_TIME, &shape.delay, "TIME",
 	  "delay of each link and direction, like 1ms" },
 	{ "loss", OPT_PERCENT, &shape.loss, "PERCENT",
@@ -330,7 +386,7 @@ static const struct opt opts[] = {
 static const struct verb verbs[] = {
 	{
 		.name = "up",
-		.args = "TOPOLOGY | --of PLAN...",
+		.args = "TOPOLOGY | @FILE | --of PLAN...",
 		.help = "build a network of namespaces, servers v*, switches w*",
 		.min_args = 1,
 		.max_args = MAX_PLANS,

@@ -57,6 +57,19 @@ static int check_place(const json_t *state, const char *node)
 	return 0;
 }
 
+/* All graphs have the same name. */
+static int check_description(const struct plan_file *file, const json_t *state)
+{
+	const char *name = json_string_value(json_object_get(state, "topology"));
+
+	if (!name || strcmp(name, "graph") ||
+	    json_equal(json_object_get(file->json, "description"),
+		       json_object_get(state, "description")))
+		return 0;
+	err("the plan and the testbed are of different descriptions: make both from the same file");
+	return -1;
+}
+
 static int check_state(const struct plan_file *file, const json_t *state)
 {
 	json_t *plan = json_object_get(file->json, "topology");
@@ -71,6 +84,8 @@ static int check_state(const struct plan_file *file, const json_t *state)
 		    json_is_string(bed) ? json_string_value(bed) : "nothing");
 		return -1;
 	}
+	if (check_description(file, state))
+		return -1;
 	for (i = 0; i < file->n; i++) {
 		node = find_named(json_object_get(state, "nodes"),
 				  file->part[i].name);
@@ -130,6 +145,20 @@ const char *plan_file_own(const struct plan_file *file, const char *prefix)
 }
 
 /**
+ * plan_file_addressed() - refuse a plan without addresses that hosts can have
+ * @file: the plan, which is not for a testbed
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int plan_file_addressed(const struct plan_file *file)
+{
+	if (!json_object_get(file->json, "addresses"))
+		return 0;
+	err("the plan has the addresses of a testbed, and this is none: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'");
+	return -1;
+}
+
+/**
  * plan_file_find() - find out where the nodes of a plan are
  * @file: the plan; if only one node is meant, only that one stays in it
  * @netns: namespace that was asked for, NULL: none
@@ -146,6 +175,8 @@ int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 	int ret;
 
 	*in_testbed = (!node || !netns) && tb_state_exists();
+	if (!*in_testbed && plan_file_addressed(file))
+		return ST_FAILED;
 	if (!node && !*in_testbed) {
 		node = plan_file_own(file, "no testbed is up, and ");
 		if (!node)

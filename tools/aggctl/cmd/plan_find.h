@@ -9,6 +9,7 @@
 
 int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 		   bool *in_testbed);
+int plan_file_addressed(const struct plan_file *file);
 const char *plan_file_own(const struct plan_file *file, const char *prefix);
 
 #endif

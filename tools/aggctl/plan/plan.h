@@ -143,6 +143,7 @@ bool plan_knows_port(const struct plan *plan, aggt_node server,
 		     unsigned int level);
 bool plan_lacks_address(const struct plan *plan, aggt_node server,
 			uint32_t level, char *name);
+bool plan_is_for_testbed(const struct plan *plan);
 bool plan_has_addresses(const struct plan *plan);
 bool plan_forgets_address(const struct plan *plan, char *name);
 

@@ -8,13 +8,6 @@
 #include "aggctl.h"
 #include "plan/plan.h"
 
-static struct in_addr described(const char *text, struct in_addr other)
-{
-	struct in_addr addr;
-
-	return text && inet_pton(AF_INET, text, &addr) == 1 ? addr : other;
-}
-
 /**
  * plan_server_name() - what a server is called
  * @plan: the plan
@@ -25,9 +18,7 @@ static struct in_addr described(const char *text, struct in_addr other)
  */
 const char *plan_server_name(const struct plan *plan, aggt_node server)
 {
-	const char *name = aggt_topo_server_name(plan->topo, server);
-
-	return name ? name : addressing_server_name(server);
+	return addressing_name_server(plan->topo, server);
 }
 
 /**
@@ -37,9 +28,7 @@ const char *plan_server_name(const struct plan *plan, aggt_node server)
  */
 const char *plan_switch_name(const struct plan *plan, uint32_t sw)
 {
-	const char *name = aggt_topo_switch_name(plan->topo, sw);
-
-	return name ? name : addressing_switch_name(sw);
+	return addressing_name_switch(plan->topo, sw);
 }
 
 /* A server with one port alone may have one address for all. */
@@ -56,8 +45,7 @@ static bool is_single(const struct plan *plan, aggt_node server)
  */
 struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 {
-	return described(aggt_topo_address(plan->topo, server),
-			 addressing_identity(server));
+	return addressing_of_server(plan->topo, server);
 }
 
 /**
@@ -69,11 +57,7 @@ struct in_addr plan_identity(const struct plan *plan, aggt_node server)
 struct in_addr plan_port_addr(const struct plan *plan, aggt_node server,
 			      unsigned int level)
 {
-	const char *text = aggt_topo_port_address(plan->topo, server, level);
-
-	return described(text, aggt_topo_digits(plan->topo) ?
-			       addressing_port_addr(plan->topo, server, level) :
-			       plan_identity(plan, server));
+	return addressing_of_port(plan->topo, server, level);
 }
 
 /**
@@ -89,11 +73,13 @@ struct in_addr plan_next_addr(const struct plan *plan, aggt_node from,
 			      aggt_node to, unsigned int level)
 {
 	uint32_t first = aggt_topo_hop_switch(plan->topo, from, to, 0);
-	const char *router = NULL;
+	struct in_addr addr = plan_port_addr(plan, to, level);
 
-	if (aggt_topo_hop_links(plan->topo, from, to) > 2)
-		router = aggt_topo_switch_address(plan->topo, first);
-	return described(router, plan_port_addr(plan, to, level));
+	if (aggt_topo_hop_links(plan->topo, from, to) > 2 &&
+	    aggt_topo_switch_address(plan->topo, first))
+		inet_pton(AF_INET, aggt_topo_switch_address(plan->topo, first),
+			  &addr);
+	return addr;
 }
 
 /* Bridges seldom join addresses that differ in more than the last of four numbers. */
@@ -212,6 +198,18 @@ static bool lacks_any(const struct plan *plan, char *name)
 }
 
 /**
+ * plan_is_for_testbed() - are the addresses those that a testbed gives a graph?
+ * @plan: the plan
+ *
+ * Real hosts do not have them by accident; a graph with any address has its own.
+ */
+bool plan_is_for_testbed(const struct plan *plan)
+{
+	return !aggt_topo_digits(plan->topo) &&
+	       !aggt_topo_addressed(plan->topo);
+}
+
+/**
  * plan_has_addresses() - whether entries can be written down
  * @plan: the plan, which may be of a network larger than any testbed
  */
@@ -219,23 +217,8 @@ bool plan_has_addresses(const struct plan *plan)
 {
 	char name[AGGT_PART];
 
-	return addressing_fits(plan->topo) || !lacks_any(plan, name);
-}
-
-static bool describes_any(const struct plan *plan)
-{
-	aggt_node server, n = aggt_topo_servers(plan->topo);
-	unsigned int level, ports;
-
-	for (server = 0; server < n; server++) {
-		if (aggt_topo_address(plan->topo, server))
-			return true;
-		ports = aggt_topo_ports(plan->topo, server);
-		for (level = 0; level < ports; level++)
-			if (aggt_topo_port_address(plan->topo, server, level))
-				return true;
-	}
-	return false;
+	return addressing_fits(plan->topo) || plan_is_for_testbed(plan) ||
+	       !lacks_any(plan, name);
 }
 
 /**
@@ -246,5 +229,5 @@ static bool describes_any(const struct plan *plan)
 bool plan_forgets_address(const struct plan *plan, char *name)
 {
 	return plan->description && !addressing_fits(plan->topo) &&
-	       lacks_any(plan, name) && describes_any(plan);
+	       aggt_topo_addressed(plan->topo) && lacks_any(plan, name);
 }

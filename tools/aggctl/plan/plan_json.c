@@ -294,6 +294,8 @@ json_t *plan_json(const struct plan *plan)
 		json_object_set_new(object, "names", names);
 	if (filter)
 		json_object_set_new(object, "filter", filter);
+	if (plan_is_for_testbed(plan))
+		json_object_set_new(object, "addresses", json_string("testbed"));
 	json_object_set_new(object, "nodes", nodes);
 	return object;
 }

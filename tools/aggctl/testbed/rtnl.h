@@ -56,6 +56,7 @@ int rtnl_links_down(struct rtnl *r, int above);
 struct nl_msg *rtnl_msg_up(int index);
 struct nl_msg *rtnl_msg_bridge(const char *name, int index);
 struct nl_msg *rtnl_msg_enslave(int index, int master);
+struct nl_msg *rtnl_msg_fixed_port(int index);
 struct nl_msg *rtnl_msg_fdb(int index, const uint8_t *mac);
 struct nl_msg *rtnl_msg_veth(const struct rtnl_link_req *link,
 			     const struct rtnl_link_req *peer, int peer_ns);
@@ -63,7 +64,7 @@ struct nl_msg *rtnl_msg_addr(int index, struct in_addr addr, int prefixlen);
 struct nl_msg *rtnl_msg_neigh(int index, struct in_addr addr,
 			      const uint8_t *mac);
 struct nl_msg *rtnl_msg_route(struct in_addr dst, struct in_addr via,
-			      int index, struct in_addr src);
+			      int index, struct in_addr src, bool onlink);
 
 /* rtnl_qdisc.c */
 bool rtnl_shape_netem(const struct rtnl_shape *shape);

@@ -93,6 +93,36 @@ struct nl_msg *rtnl_msg_enslave(int index, int master)
 }
 
 /**
+ * rtnl_msg_fixed_port() - request that lets a bridge forward by fixed entries only
+ * @index: the port, of a bridge
+ *
+ * Frames without an entry do not leave by the port, and those that come in by it
+ * make none.
+ */
+struct nl_msg *rtnl_msg_fixed_port(int index)
+{
+	static const int off[] = {
+		IFLA_BRPORT_LEARNING, IFLA_BRPORT_UNICAST_FLOOD,
+		IFLA_BRPORT_MCAST_FLOOD, IFLA_BRPORT_BCAST_FLOOD,
+	};
+	struct ifinfomsg info = { .ifi_index = index };
+	struct nl_msg *msg = start(RTM_NEWLINK, 0, &info, sizeof(info));
+	struct nlattr *linkinfo, *data;
+	size_t i;
+
+	if (!msg)
+		return NULL;
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_SLAVE_KIND, "bridge");
+	data = nla_nest_start(msg, IFLA_INFO_SLAVE_DATA);
+	for (i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+		nla_put_u8(msg, off[i], 0);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return msg;
+}
+
+/**
  * rtnl_msg_fdb() - request that adds a forwarding entry to a bridge
  * @index: the port
  * @mac: hardware address behind the port
@@ -207,9 +237,10 @@ struct nl_msg *rtnl_msg_neigh(int index, struct in_addr addr,
  * @via: the next hop
  * @index: the link
  * @src: the source address that local senders get
+ * @onlink: take the next hop for a neighbour, whatever its network is
  */
 struct nl_msg *rtnl_msg_route(struct in_addr dst, struct in_addr via,
-			      int index, struct in_addr src)
+			      int index, struct in_addr src, bool onlink)
 {
 	struct rtmsg rt = {
 		.rtm_family = AF_INET,
@@ -218,6 +249,7 @@ struct nl_msg *rtnl_msg_route(struct in_addr dst, struct in_addr via,
 		.rtm_protocol = RTPROT_STATIC,
 		.rtm_scope = RT_SCOPE_UNIVERSE,
 		.rtm_type = RTN_UNICAST,
+		.rtm_flags = onlink ? RTNH_F_ONLINK : 0,
 	};
 	struct nl_msg *msg = start(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &rt,
 				   sizeof(rt));

@@ -134,6 +134,23 @@ static int route_path(struct tb_part *part, const struct edge *edge, size_t n,
 	return -1;
 }
 
+/* The switches that forward frames from a server to its neighbour. */
+static int add_hop(struct tb_part *part, const struct aggt_topo *topo,
+		   aggt_node from, aggt_node to)
+{
+	uint32_t level = aggt_topo_link_dim(topo, to, from), out;
+	struct aggt_far far = aggt_topo_server_far(topo, from,
+				aggt_topo_link_dim(topo, from, to));
+
+	while (far.is_switch) {
+		out = aggt_topo_forward(topo, far.number, to, level);
+		if (out == AGGT_NONE || add_switch(part, far.number))
+			return -1;
+		far = aggt_topo_switch_far(topo, far.number, out);
+	}
+	return 0;
+}
+
 static int read_edge(struct tb_part *part, const struct aggt_topo *topo,
 		     json_t *json, struct edge *edge)
 {
@@ -150,9 +167,8 @@ static int read_edge(struct tb_part *part, const struct aggt_topo *topo,
 	edge->child = (aggt_node)a;
 	edge->parent = (aggt_node)b;
 	return add_server(part, edge->child) || add_server(part, edge->parent) ||
-	       add_switch(part, aggt_topo_switch(topo, edge->child,
-						 aggt_topo_link_dim(topo, edge->child,
-								    edge->parent)));
+	       add_hop(part, topo, edge->child, edge->parent) ||
+	       add_hop(part, topo, edge->parent, edge->child);
 }
 
 static int read_tree(struct tb_part *part, const struct aggt_topo *topo,
@@ -175,24 +191,38 @@ static int read_tree(struct tb_part *part, const struct aggt_topo *topo,
 	return ret;
 }
 
+static int check_same(const struct testbed *tb, const char *file,
+		      const char *name, const char *text)
+{
+	if (strcmp(name, aggt_topo_name(tb->topo))) {
+		err("%s: its topology is %s, that of the first plan is %s",
+		    file, name, aggt_topo_name(tb->topo));
+		return -1;
+	}
+	if (tb->description && (!text || strcmp(text, tb->description))) {
+		err("%s: its description is not that of the first plan", file);
+		return -1;
+	}
+	return 0;
+}
+
 /* The topology of the first plan is that of the testbed. */
 static int read_topology(struct testbed *tb, const char *file, const json_t *plan)
 {
 	const char *name = json_string_value(json_object_get(plan, "topology"));
+	const char *text = json_string_value(json_object_get(plan, "description"));
 	struct aggt_err why;
 
 	if (!name || json_array_size(json_object_get(plan, "trees")) == 0) {
 		err("%s: not a plan; 'aggctl -j plan' prints one", file);
 		return -1;
 	}
-	if (tb->topo && !strcmp(name, aggt_topo_name(tb->topo)))
-		return 0;
-	if (tb->topo) {
-		err("%s: its topology is %s, that of the first plan is %s",
-		    file, name, aggt_topo_name(tb->topo));
-		return -1;
-	}
-	tb->topo = aggt_topo_parse(name, &why);
+	if (tb->topo)
+		return check_same(tb, file, name, text);
+	if (text && !strcmp(name, "graph"))
+		tb->description = strdup(text);
+	tb->topo = tb->description ? aggt_topo_describe(text, &why) :
+				     aggt_topo_parse(name, &why);
 	if (!tb->topo) {
 		err("%s: %s", file, why.text);
 		return -1;
@@ -332,6 +362,8 @@ void tb_free(struct testbed *tb)
 		free(tb->part->route);
 	}
 	free(tb->part);
+	free(tb->description);
+	free(tb->next_hop);
 	aggt_topo_free(tb->topo);
 }
 
@@ -357,25 +389,17 @@ uint32_t tb_switch(const struct testbed *tb, uint32_t index)
 	return tb->part ? tb->part->sw[index] : index;
 }
 
-uint32_t tb_switch_index(const struct testbed *tb, uint32_t sw)
+uint32_t tb_index(const struct testbed *tb, bool is_switch, uint32_t node)
 {
-	const uint32_t *found;
+	const uint32_t *list, *found;
+	size_t n;
 
 	if (!tb->part)
-		return sw;
-	found = bsearch(&sw, tb->part->sw, tb->part->n_switches, sizeof(sw),
-			by_number);
-	return found ? (uint32_t)(found - tb->part->sw) : AGGT_NONE;
-}
-
-bool tb_has_port(const struct testbed *tb, aggt_node server, unsigned int level)
-{
-	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
-
-	return !tb->part ||
-	       (bsearch(&server, tb->part->server, tb->part->n_servers,
-			sizeof(server), by_number) &&
-		tb_switch_index(tb, sw) != AGGT_NONE);
+		return node;
+	list = is_switch ? tb->part->sw : tb->part->server;
+	n = is_switch ? tb->part->n_switches : tb->part->n_servers;
+	found = n ? bsearch(&node, list, n, sizeof(node), by_number) : NULL;
+	return found ? (uint32_t)(found - list) : AGGT_NONE;
 }
 
 /**

@@ -8,24 +8,90 @@
 #include "netns.h"
 #include "testbed/testbed.h"
 
-/** struct at_server - where routes are set. */
+/**
+ * struct at_server - where routes are set
+ * @topo: the topology
+ * @r: batch in the namespace of the server
+ * @server: the server
+ * @what: what an error line calls them; NULL: they may be refused
+ */
 struct at_server {
 	const struct aggt_topo *topo;
 	struct rtnl *r;
 	aggt_node server;
+	const char *what;
 };
+
+/* Port of a server for packets to a neighbour, AGGT_NONE if it is not one. */
+static uint32_t level_of(const struct aggt_topo *topo, aggt_node from,
+			 aggt_node to)
+{
+	return aggt_topo_agents(topo) ? 0 : aggt_topo_link_dim(topo, from, to);
+}
 
 static int set_route(void *arg, aggt_node to, aggt_node hop)
 {
 	const struct at_server *at = arg;
-	uint32_t level = aggt_topo_link_dim(at->topo, at->server, hop);
+	uint32_t own = level_of(at->topo, at->server, hop);
+	uint32_t far = level_of(at->topo, hop, at->server);
+	const struct tb_port port = {
+		.node = at->server,
+		.number = own,
+		.far = aggt_topo_server_far(at->topo, at->server, own),
+	};
 
 	return rtnl_add(at->r,
-			rtnl_msg_route(addressing_identity(to),
-				       addressing_port_addr(at->topo, hop, level),
-				       tb_server_port(level),
-				       addressing_identity(at->server)),
-			"route to v%u", to);
+			rtnl_msg_route(addressing_of_server(at->topo, to),
+				       addressing_of_port(at->topo, hop, far),
+				       tb_port_index(&port),
+				       addressing_of_server(at->topo,
+							    at->server),
+				       !tb_has_subnets(at->topo)),
+			at->what, to);
+}
+
+/**
+ * tb_find_routes() - find the ways through a graph
+ * @tb: the testbed, gets them
+ *
+ * A search finds the ways from all servers to one, so this is done once, not for each
+ * server.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_find_routes(struct testbed *tb)
+{
+	size_t n = aggt_topo_servers(tb->topo);
+	aggt_node from, to;
+
+	if (tb->part || aggt_topo_digits(tb->topo))
+		return 0;
+	tb->next_hop = malloc(n * n * sizeof(*tb->next_hop));
+	if (!tb->next_hop) {
+		err("out of memory");
+		return -1;
+	}
+	for (to = 0; to < n; to++)
+		for (from = 0; from < n; from++)
+			tb->next_hop[from * n + to] = from == to ||
+				aggt_topo_distance(tb->topo, from, to) ==
+				AGGT_NONE ? AGGT_NONE :
+				aggt_topo_next_hop(tb->topo, from, to);
+	return 0;
+}
+
+/* Switches with links to each other let each server reach each other in a hop. */
+static aggt_node usual_hop(const struct testbed *tb, aggt_node server,
+			   aggt_node dst)
+{
+	size_t n = aggt_topo_servers(tb->topo);
+
+	if (server == dst)
+		return AGGT_NONE;
+	if (tb->next_hop)
+		return tb->next_hop[server * n + dst];
+	return aggt_topo_agents(tb->topo) ? dst :
+	       aggt_topo_next_hop(tb->topo, server, dst);
 }
 
 /**
@@ -40,18 +106,84 @@ static int set_route(void *arg, aggt_node to, aggt_node hop)
  */
 int tb_routes(const struct testbed *tb, struct rtnl *r, aggt_node server)
 {
-	struct at_server at = { .topo = tb->topo, .r = r, .server = server };
-	aggt_node dst;
+	struct at_server at = {
+		.topo = tb->topo, .r = r, .server = server,
+		.what = "route to v%u",
+	};
+	aggt_node dst, hop;
 
 	if (tb->part)
 		return tb_part_routes(tb, server, set_route, &at);
 	for (dst = 0; dst < aggt_topo_servers(tb->topo); dst++) {
-		if (dst != server &&
-		    set_route(&at, dst, aggt_topo_next_hop(tb->topo, server,
-							   dst)))
+		hop = usual_hop(tb, server, dst);
+		if (hop != AGGT_NONE && set_route(&at, dst, hop))
 			return -1;
 	}
 	return 0;
+}
+
+/*
+ * Packets of a planned link need a route to its neighbour. That to an identity is
+ * there, and a subnet has its own.
+ */
+static int add_link_route(const struct testbed *tb, struct rtnl *r,
+			  const struct tb_port *port, aggt_node other,
+			  struct in_addr addr)
+{
+	if (tb_has_subnets(tb->topo) ||
+	    addr.s_addr == addressing_of_server(tb->topo, other).s_addr)
+		return 0;
+	return rtnl_add(r, rtnl_msg_route(addr, addr, tb_port_index(port),
+					  addressing_of_server(tb->topo,
+							       port->node), true),
+			"route to the port of v%u", other);
+}
+
+static int add_neighbour(const struct testbed *tb, struct rtnl *r,
+			 aggt_node server, aggt_node other)
+{
+	unsigned int far = level_of(tb->topo, other, server);
+	struct in_addr addr;
+	struct tb_port port;
+	uint8_t mac[6];
+
+	if (other == server ||
+	    level_of(tb->topo, server, other) == AGGT_NONE ||
+	    !tb_port(tb, false, other, far, &port) ||
+	    !tb_port(tb, false, server, level_of(tb->topo, server, other), &port))
+		return 0;
+	addr = addressing_of_port(tb->topo, other, far);
+	addressing_of_mac(tb->topo, other, far, mac);
+	if (add_link_route(tb, r, &port, other, addr))
+		return -1;
+	return rtnl_add(r, rtnl_msg_neigh(tb_port_index(&port), addr, mac),
+			"neighbour v%u", other);
+}
+
+/**
+ * tb_neighbours() - tell a server the hardware addresses of all its neighbours
+ * @tb: the testbed
+ * @r: a batch in the server's namespace, which has its ports
+ * @server: number of the server
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int tb_neighbours(const struct testbed *tb, struct rtnl *r, aggt_node server)
+{
+	bool all = aggt_topo_agents(tb->topo);
+	size_t i, n = aggt_topo_servers(tb->topo);
+	aggt_node *list = all ? NULL :
+			  aggt_topo_neighbours(tb->topo, server, &n);
+	int ret = 0;
+
+	if (!all && !list) {
+		err("out of memory");
+		return -1;
+	}
+	for (i = 0; !ret && i < n; i++)
+		ret = add_neighbour(tb, r, server, all ? (aggt_node)i : list[i]);
+	free(list);
+	return ret;
 }
 
 /**
@@ -183,29 +315,21 @@ static int set_routes(const struct reroute *r, const struct detour *route,
 		      const struct detour *end)
 {
 	const char *name = addressing_server_name(route->at);
+	struct at_server at = { .topo = r->topo, .server = route->at };
 	const struct detour *d;
-	struct rtnl *rtnl;
-	unsigned int dim;
 	int ret = 0;
 
 	/* The server may have been deleted just now. */
 	if (netns_enter(name))
 		return netns_exists(name) ? -1 : 1;
-	rtnl = rtnl_open(name);
-	if (!rtnl)
+	at.r = rtnl_open(name);
+	if (!at.r)
 		return -1;
-	for (d = route; !ret && d < end && d->at == route->at; d++) {
-		dim = aggt_topo_link_dim(r->topo, d->at, d->hop);
-		ret = rtnl_add(rtnl,
-			       rtnl_msg_route(addressing_identity(d->to),
-					      addressing_port_addr(r->topo, d->hop, dim),
-					      tb_server_port(dim),
-					      addressing_identity(d->at)),
-			       NULL, 0);
-	}
+	for (d = route; !ret && d < end && d->at == route->at; d++)
+		ret = set_route(&at, d->to, d->hop);
 	if (!ret)
-		ret = rtnl_commit(rtnl);
-	rtnl_close(rtnl);
+		ret = rtnl_commit(at.r);
+	rtnl_close(at.r);
 	return ret ? -1 : (int)(d - route);
 }
 

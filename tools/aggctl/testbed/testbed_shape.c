@@ -4,45 +4,29 @@
 #include "netns.h"
 #include "testbed/testbed.h"
 
-static int reshape_port(const struct testbed *tb, struct rtnl *r, int port)
+static int reshape_port(const struct testbed *tb, struct rtnl *r,
+			const struct tb_port *port)
 {
 	/* Refused where there is none to take away. */
-	return rtnl_add(r, rtnl_msg_no_qdisc(port), NULL, 0) ||
+	return rtnl_add(r, rtnl_msg_no_qdisc(tb_port_index(port)), NULL, 0) ||
 	       tb_shape(tb, r, port);
 }
 
-static int reshape_server(const struct testbed *tb, aggt_node server)
+static int reshape_node(const struct testbed *tb, bool is_switch,
+			uint32_t node)
 {
-	const char *name = addressing_server_name(server);
-	struct rtnl *r;
-	unsigned int i;
-	int ret = 0;
-
-	r = netns_enter(name) ? NULL : rtnl_open(name);
-	if (!r)
-		return -1;
-	for (i = 0; !ret && i < aggt_topo_dims(tb->topo); i++)
-		ret = tb_has_port(tb, server, i) &&
-		      reshape_port(tb, r, tb_server_port(i));
-	ret = ret || rtnl_commit(r);
-	rtnl_close(r);
-	return ret ? -1 : 0;
-}
-
-static int reshape_switch(const struct testbed *tb, uint32_t sw)
-{
-	unsigned int i, level = aggt_topo_switch_level(tb->topo, sw);
-	const char *name = addressing_switch_name(sw);
+	const char *name = tb_node_name(tb, is_switch, node);
+	unsigned int i, n = tb_ports(tb, is_switch, node);
+	struct tb_port port;
 	struct rtnl *r;
 	int ret = 0;
 
 	r = netns_enter(name) ? NULL : rtnl_open(name);
 	if (!r)
 		return -1;
-	for (i = 0; !ret && i < aggt_topo_radix(tb->topo, level); i++)
-		ret = tb_has_port(tb, aggt_topo_switch_server(tb->topo, sw, i),
-				  level) &&
-		      reshape_port(tb, r, tb_switch_port(i));
+	for (i = 0; !ret && i < n; i++)
+		ret = tb_port(tb, is_switch, node, i, &port) &&
+		      reshape_port(tb, r, &port);
 	ret = ret || rtnl_commit(r);
 	rtnl_close(r);
 	return ret ? -1 : 0;
@@ -52,21 +36,24 @@ static int reshape_switch(const struct testbed *tb, uint32_t sw)
  * tb_reshape() - change the shape of all links of a testbed
  * @tb: the running testbed, gets the new shape
  * @shape: the new shape; all zero takes the old one away
+ * @core: the new rate of links between switches, 0: that of @shape
  *
  * The process ends up in some namespace of it.
  *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape)
+int tb_reshape(struct testbed *tb, const struct rtnl_shape *shape,
+	       uint64_t core)
 {
 	uint32_t i;
 
 	tb->shape = *shape;
+	tb->core = core;
 	for (i = 0; i < tb_servers(tb); i++)
-		if (reshape_server(tb, tb_server(tb, i)))
+		if (reshape_node(tb, false, tb_server(tb, i)))
 			return -1;
 	for (i = 0; i < tb_switches(tb); i++)
-		if (reshape_switch(tb, tb_switch(tb, i)))
+		if (reshape_node(tb, true, tb_switch(tb, i)))
 			return -1;
 	return tb_state_save(tb, true);
 }

@@ -29,67 +29,74 @@ static json_t *json_mac(const uint8_t *mac)
 			    mac[2], mac[3], mac[4], mac[5]);
 }
 
-static json_t *server_port_json(const struct testbed *tb, aggt_node server,
-				unsigned int level)
+/* Its level: a switch of a graph has none. */
+static unsigned int level_of(const struct testbed *tb,
+			     const struct tb_port *port)
 {
-	unsigned int digit = aggt_topo_digit(tb->topo, server, level);
-	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
-	uint8_t mac[6];
-
-	addressing_server_mac(server, level, mac);
-	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:s, s:o}",
-			 "name", json_sprintf("eth%u", level), "level", level,
-			 "address", json_addr(addressing_port_addr(tb->topo, server, level)),
-			 "prefixlen", addressing_prefixlen(tb->topo), "mac", json_mac(mac),
-			 "switch", addressing_switch_name(sw),
-			 "port", json_sprintf("p%u", digit));
+	if (!port->of_switch)
+		return port->number;
+	return tb_is_mesh(tb->topo) ? 0 :
+	       aggt_topo_switch_level(tb->topo, port->node);
 }
 
-static json_t *switch_port_json(const struct testbed *tb, uint32_t sw,
-				unsigned int digit)
+static void add_port(const struct testbed *tb, const struct tb_port *port,
+		     json_t *ports)
 {
-	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
-	aggt_node server = aggt_topo_switch_server(tb->topo, sw, digit);
+	const struct tb_port far = tb_far_port(port);
+	char name[ADDRESSING_NAME_LEN], far_name[ADDRESSING_NAME_LEN];
+	json_t *json;
 	uint8_t mac[6];
 
-	addressing_switch_mac(sw, digit, mac);
-	return json_pack("{s:o, s:i, s:o, s:s, s:o}",
-			 "name", json_sprintf("p%u", digit), "level", level,
-			 "mac", json_mac(mac),
-			 "server", addressing_server_name(server),
-			 "port", json_sprintf("eth%u", level));
+	tb_port_mac(tb, port, mac);
+	json = json_pack("{s:s, s:i}", "name", tb_port_name(port, name),
+			 "level", level_of(tb, port));
+	if (!port->of_switch) {
+		struct in_addr addr = addressing_of_port(tb->topo, port->node,
+							 port->number);
+
+		json_object_set_new(json, "address", json_addr(addr));
+		json_object_set_new(json, "prefixlen",
+				    json_integer(tb_prefixlen(tb)));
+	}
+	json_object_set_new(json, "mac", json_mac(mac));
+	json_object_set_new(json, far.of_switch ? "switch" : "server",
+			    json_string(tb_node_name(tb, far.of_switch,
+						     far.node)));
+	json_object_set_new(json, "port",
+			    json_string(tb_port_name(&far, far_name)));
+	json_array_append_new(ports, json);
+}
+
+static json_t *ports_json(const struct testbed *tb, bool of_switch,
+			  uint32_t node)
+{
+	unsigned int i, n = tb_ports(tb, of_switch, node);
+	json_t *ports = json_array();
+	struct tb_port port;
+
+	for (i = 0; i < n; i++)
+		if (tb_port(tb, of_switch, node, i, &port))
+			add_port(tb, &port, ports);
+	return ports;
 }
 
 static json_t *server_json(const struct testbed *tb, aggt_node server)
 {
-	json_t *ports = json_array();
-	unsigned int level;
-
-	for (level = 0; level < aggt_topo_dims(tb->topo); level++)
-		if (tb_has_port(tb, server, level))
-			json_array_append_new(ports,
-					      server_port_json(tb, server,
-							       level));
 	return json_pack("{s:s, s:s, s:i, s:o, s:o}",
-			 "name", addressing_server_name(server), "role", "server",
-			 "number", server, "identity",
-			 json_addr(addressing_identity(server)), "ports", ports);
+			 "name", tb_node_name(tb, false, server),
+			 "role", "server", "number", server, "identity",
+			 json_addr(addressing_of_server(tb->topo, server)),
+			 "ports", ports_json(tb, false, server));
 }
 
 static json_t *switch_json(const struct testbed *tb, uint32_t sw)
 {
-	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
-	json_t *ports = json_array();
-	unsigned int digit;
+	const struct tb_port any = { .of_switch = true, .node = sw };
 
-	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++)
-		if (tb_has_port(tb, aggt_topo_switch_server(tb->topo, sw, digit),
-				level))
-			json_array_append_new(ports,
-					      switch_port_json(tb, sw, digit));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}",
-			 "name", addressing_switch_name(sw), "role", "switch",
-			 "number", sw, "level", level, "ports", ports);
+			 "name", tb_node_name(tb, true, sw), "role", "switch",
+			 "number", sw, "level", level_of(tb, &any),
+			 "ports", ports_json(tb, true, sw));
 }
 
 /**
@@ -102,24 +109,29 @@ static json_t *switch_json(const struct testbed *tb, uint32_t sw)
 json_t *tb_state_json(const struct testbed *tb, bool complete)
 {
 	const struct rtnl_shape *shape = &tb->shape;
-	json_t *nodes = json_array();
+	json_t *nodes = json_array(), *state;
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++)
 		json_array_append_new(nodes, server_json(tb, tb_server(tb, i)));
 	for (i = 0; i < tb_switches(tb); i++)
 		json_array_append_new(nodes, switch_json(tb, tb_switch(tb, i)));
-	return json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
+	state = json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}",
 			 "topology", aggt_topo_name(tb->topo),
 			 "complete", complete, "partial", tb->part != NULL,
 			 "servers", tb_servers(tb), "switches", tb_switches(tb),
 			 "mtu", tb->mtu,
 			 "switching", tb->aggnet_switches ? "aggnet" : "dumb",
 			 "rate", (json_int_t)shape->rate,
+			 "core", (json_int_t)tb->core,
 			 "delay", (json_int_t)shape->delay,
 			 "loss", shape->loss, "duplicate", shape->duplicate,
 			 "reorder", shape->reorder, "corrupt", shape->corrupt,
 			 "nodes", nodes);
+	if (tb->description)
+		json_object_set_new(state, "description",
+				    json_string(tb->description));
+	return state;
 }
 
 static int make_dir(void)
@@ -246,8 +258,8 @@ bool tb_is_partial(void)
 int tb_state_open(struct testbed *tb)
 {
 	struct rtnl_shape *shape = &tb->shape;
-	const char *topology, *switching;
-	json_int_t rate, delay;
+	const char *topology, *switching, *description = NULL;
+	json_int_t rate, delay, core = 0;
 	struct aggt_err why;
 	json_error_t error;
 	int mtu, partial, ret = -1;
@@ -258,10 +270,12 @@ int tb_state_open(struct testbed *tb)
 	if (!state)
 		return -1;
 	if (json_unpack_ex(state, &error, 0,
-			   "{s:s, s:b, s:i, s:s, s:I, s:I, s:F, s:F, s:F, s:F}",
-			   "topology", &topology, "partial", &partial,
-			   "mtu", &mtu,
+			   "{s:s, s?s, s:b, s:i, s:s, s:I, s?I, s:I, s:F, s:F, s:F, s:F}",
+			   "topology", &topology,
+			   "description", &description,
+			   "partial", &partial, "mtu", &mtu,
 			   "switching", &switching, "rate", &rate,
+			   "core", &core,
 			   "delay", &delay, "loss", &shape->loss,
 			   "duplicate", &shape->duplicate,
 			   "reorder", &shape->reorder,
@@ -272,7 +286,10 @@ int tb_state_open(struct testbed *tb)
 		tb->aggnet_switches = !strcmp(switching, "aggnet");
 		shape->rate = (uint64_t)rate;
 		shape->delay = (uint64_t)delay;
-		tb->topo = aggt_topo_parse(topology, &why);
+		tb->core = (uint64_t)core;
+		tb->description = description ? strdup(description) : NULL;
+		tb->topo = description ? aggt_topo_describe(description, &why) :
+					 aggt_topo_parse(topology, &why);
 		if (!tb->topo)
 			err("%s: %s", STATE_FILE, why.text);
 		else

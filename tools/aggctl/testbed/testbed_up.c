@@ -14,7 +14,7 @@
 #include "testbed/testbed.h"
 
 #define LO_INDEX	1
-/* Descriptors beside one for each switch. */
+/* Descriptors beside one for each node. */
 #define SPARE_FDS	64
 /* How long links may take to find their carrier. */
 #define CARRIER_TRIES	5000
@@ -63,16 +63,14 @@ static int set_sysctls(const char *where, const struct sysctl *s, size_t n)
 	return 0;
 }
 
-/* Leaves the process in the new namespace. */
-static int make_switch(uint32_t sw, int *fd)
+/* Leaves the process in the namespace. */
+static int make_switch(const char *name, int fd)
 {
-	const char *name = addressing_switch_name(sw);
 	struct rtnl *r;
 	int ret;
 
-	*fd = netns_create(name);
-	if (*fd < 0 || set_sysctls(name, quiet_sysctls,
-				   ARRAY_SIZE(quiet_sysctls)))
+	if (netns_enter_fd(fd, name) ||
+	    set_sysctls(name, quiet_sysctls, ARRAY_SIZE(quiet_sysctls)))
 		return -1;
 	r = rtnl_open(name);
 	if (!r)
@@ -84,122 +82,198 @@ static int make_switch(uint32_t sw, int *fd)
 	return ret ? -1 : 0;
 }
 
-static int add_neighbours(const struct testbed *tb, struct rtnl *r,
-			  aggt_node server, unsigned int level)
-{
-	unsigned int digit;
-	aggt_node other;
-	uint8_t mac[6];
+/**
+ * struct nodes - descriptors of the namespaces that are in the making
+ * @fd: by index, switches before servers; -1: not made yet
+ * @n: how many
+ * @switches: how many of them are switches
+ */
+struct nodes {
+	int *fd;
+	uint32_t n;
+	uint32_t switches;
+};
 
-	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++) {
-		other = aggt_topo_with_digit(tb->topo, server, level, digit);
-		if (other == server || !tb_has_port(tb, other, level))
-			continue;
-		addressing_server_mac(other, level, mac);
-		if (rtnl_add(r, rtnl_msg_neigh(tb_server_port(level),
-					       addressing_port_addr(tb->topo, other, level),
-					       mac),
-			     "neighbour v%u", other))
-			return -1;
-	}
-	return 0;
+static int node_fd(const struct testbed *tb, const struct nodes *nodes,
+		   bool is_switch, uint32_t node)
+{
+	uint32_t index = tb_index(tb, is_switch, node);
+
+	return nodes->fd[is_switch ? index : nodes->switches + index];
 }
 
-static int add_port(const struct testbed *tb, struct rtnl *r, aggt_node server,
-		    unsigned int level, const int *switch_fds)
+/* The link of a port, up at this end. */
+static int add_link(const struct testbed *tb, struct rtnl *r,
+		    const struct tb_port *port, const struct nodes *nodes)
 {
-	uint32_t sw = aggt_topo_switch(tb->topo, server, level);
-	unsigned int digit = aggt_topo_digit(tb->topo, server, level);
 	char name[ADDRESSING_NAME_LEN], peer_name[ADDRESSING_NAME_LEN];
+	const struct tb_port far = tb_far_port(port);
 	struct rtnl_link_req link = {
-		.name = name,
-		.index = tb_server_port(level),
+		.name = tb_port_name(port, name),
+		.index = tb_port_index(port),
 		.mtu = tb->mtu,
 	};
 	struct rtnl_link_req peer = {
-		.name = peer_name,
-		.index = tb_switch_port(digit),
+		.name = tb_port_name(&far, peer_name),
+		.index = tb_port_index(&far),
 		.mtu = tb->mtu,
 	};
 
-	snprintf(name, sizeof(name), "eth%u", level);
-	snprintf(peer_name, sizeof(peer_name), "p%u", digit);
-	addressing_server_mac(server, level, link.mac);
-	addressing_switch_mac(sw, digit, peer.mac);
-	if (rtnl_add(r, rtnl_msg_veth(&link, &peer,
-				      switch_fds[tb_switch_index(tb, sw)]),
-		     "link eth%u", level) ||
-	    rtnl_add(r, rtnl_msg_addr(link.index,
-				      addressing_port_addr(tb->topo, server, level),
-				      addressing_prefixlen(tb->topo)),
-		     "address of eth%u", level) ||
-	    tb_shape(tb, r, link.index))
-		return -1;
-	return add_neighbours(tb, r, server, level);
+	tb_port_mac(tb, port, link.mac);
+	tb_port_mac(tb, &far, peer.mac);
+	return rtnl_add(r, rtnl_msg_veth(&link, &peer,
+					 node_fd(tb, nodes, far.of_switch,
+						 far.node)),
+			port->of_switch ? "link p%u" : "link eth%u",
+			port->number);
 }
 
-/* Leaves the process in the new namespace. */
-static int make_server(const struct testbed *tb, aggt_node server,
-		       const int *switch_fds)
+/* A port whose link this node or the other end makes, with its shape. */
+static int add_port(const struct testbed *tb, struct rtnl *r,
+		    const struct tb_port *port, const struct nodes *nodes)
 {
-	const char *name = addressing_server_name(server);
-	unsigned int level;
-	struct rtnl *r;
-	int fd, ret;
+	int index = tb_port_index(port);
 
-	fd = netns_create(name);
-	if (fd < 0)
+	if (tb_port_makes(port) ? add_link(tb, r, port, nodes) :
+	    rtnl_add(r, rtnl_msg_up(index), port->of_switch ? "port p%u" :
+		     "port eth%u", port->number))
 		return -1;
-	close(fd);
-	if (set_sysctls(name, quiet_sysctls, ARRAY_SIZE(quiet_sysctls)) ||
+	return tb_shape(tb, r, port);
+}
+
+/* A port whose address is the identity has none beside. */
+static int add_address(const struct testbed *tb, struct rtnl *r,
+		       const struct tb_port *port)
+{
+	struct in_addr addr = addressing_of_port(tb->topo, port->node,
+						 port->number);
+
+	if (addr.s_addr == addressing_of_server(tb->topo, port->node).s_addr)
+		return 0;
+	return rtnl_add(r, rtnl_msg_addr(tb_port_index(port), addr,
+					 (int)tb_prefixlen(tb)),
+			"address of eth%u", port->number);
+}
+
+static int add_server_ports(const struct testbed *tb, struct rtnl *r,
+			    aggt_node server, const struct nodes *nodes)
+{
+	unsigned int i, n = tb_ports(tb, false, server);
+	struct tb_port port;
+
+	for (i = 0; i < n; i++)
+		if (tb_port(tb, false, server, i, &port) &&
+		    (add_port(tb, r, &port, nodes) ||
+		     add_address(tb, r, &port)))
+			return -1;
+	return tb_neighbours(tb, r, server);
+}
+
+/* Leaves the process in the namespace. */
+static int make_server(const struct testbed *tb, aggt_node server,
+		       const struct nodes *nodes)
+{
+	const char *name = tb_node_name(tb, false, server);
+	struct rtnl *r;
+	int ret;
+
+	if (netns_enter_fd(node_fd(tb, nodes, false, server), name) ||
+	    set_sysctls(name, quiet_sysctls, ARRAY_SIZE(quiet_sysctls)) ||
 	    set_sysctls(name, server_sysctls, ARRAY_SIZE(server_sysctls)))
 		return -1;
 	r = rtnl_open(name);
 	if (!r)
 		return -1;
 	ret = rtnl_add(r, rtnl_msg_up(LO_INDEX), "lo", 0) ||
-	      rtnl_add(r, rtnl_msg_addr(LO_INDEX, addressing_identity(server), 32),
-		       "identity", 0);
-	for (level = 0; !ret && level < aggt_topo_dims(tb->topo); level++)
-		ret = tb_has_port(tb, server, level) &&
-		      add_port(tb, r, server, level, switch_fds);
-	ret = ret || tb_routes(tb, r, server) || rtnl_commit(r);
+	      rtnl_add(r, rtnl_msg_addr(LO_INDEX,
+					addressing_of_server(tb->topo, server),
+					32), "identity", 0) ||
+	      add_server_ports(tb, r, server, nodes) ||
+	      tb_routes(tb, r, server) || rtnl_commit(r);
 	rtnl_close(r);
 	return ret ? -1 : 0;
 }
 
-/* The servers have made the ports; join them to the bridge. */
-static int join_ports(const struct testbed *tb, uint32_t sw, int fd)
+/* A switch sends the frames for this port of a server by that port of its own. */
+static int add_fdb(const struct testbed *tb, struct rtnl *r, uint32_t sw,
+		   const struct tb_port *server, unsigned int number)
 {
-	unsigned int level = aggt_topo_switch_level(tb->topo, sw);
-	const char *name = addressing_switch_name(sw);
-	unsigned int digit;
-	struct rtnl *r;
+	struct tb_port port;
 	uint8_t mac[6];
+
+	if (!tb_port(tb, true, sw, number, &port))
+		return 0;
+	tb_port_mac(tb, server, mac);
+	return rtnl_add(r, rtnl_msg_fdb(tb_port_index(&port), mac),
+			"bridge entry of p%u", number);
+}
+
+/* The ways to all servers that can be reached over switches. */
+static int add_ways(const struct testbed *tb, struct rtnl *r, uint32_t sw)
+{
+	struct tb_port port;
+	unsigned int k, n;
+	uint32_t i, out;
+
+	for (i = 0; i < tb_servers(tb); i++) {
+		n = tb_ports(tb, false, tb_server(tb, i));
+		for (k = 0; k < n; k++) {
+			if (!tb_port(tb, false, tb_server(tb, i), k, &port) ||
+			    !port.far.is_switch)
+				continue;
+			out = aggt_topo_forward(tb->topo, sw, port.node, k);
+			if (out != AGGT_NONE &&
+			    add_fdb(tb, r, sw, &port, out))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int join_port(const struct testbed *tb, struct rtnl *r,
+		     const struct tb_port *port, bool core,
+		     const struct nodes *nodes)
+{
+	const struct tb_port far = tb_far_port(port);
+	int index = tb_port_index(port);
+
+	if (add_port(tb, r, port, nodes) ||
+	    rtnl_add(r, rtnl_msg_enslave(index, TB_BRIDGE_INDEX),
+		     "bridge port p%u", port->number))
+		return -1;
+	if (core)
+		return rtnl_add(r, rtnl_msg_fixed_port(index),
+				"fixed entries of p%u", port->number);
+	return far.of_switch ? 0 : add_fdb(tb, r, port->node, &far, port->number);
+}
+
+/*
+ * The servers have made their ports; join them to the bridge. Switches with links
+ * to each other are in cycles, where bridges would flood frames for ever. They
+ * forward by fixed entries alone, with one path for each port of a server:
+ * servers know the hardware addresses of all neighbours, so nothing needs to be
+ * flooded or learned. Routers would do, too, but then a hop of a plan, which
+ * crosses any number of switches, would be several of IP, and a neighbour in an
+ * entry would not be the next server.
+ */
+static int join_ports(const struct testbed *tb, uint32_t sw, bool core,
+		      const struct nodes *nodes)
+{
+	const char *name = tb_node_name(tb, true, sw);
+	unsigned int i, n = tb_ports(tb, true, sw);
+	struct tb_port port;
+	struct rtnl *r;
 	int ret = 0;
 
-	if (netns_enter_fd(fd, name))
+	if (netns_enter_fd(node_fd(tb, nodes, true, sw), name))
 		return -1;
 	r = rtnl_open(name);
 	if (!r)
 		return -1;
-	for (digit = 0; digit < aggt_topo_radix(tb->topo, level); digit++) {
-		aggt_node server = aggt_topo_switch_server(tb->topo, sw, digit);
-		int port = tb_switch_port(digit);
-
-		if (!tb_has_port(tb, server, level))
-			continue;
-		addressing_server_mac(server, level, mac);
-		ret = rtnl_add(r, rtnl_msg_up(port), "port p%u", digit) ||
-		      rtnl_add(r, rtnl_msg_enslave(port, TB_BRIDGE_INDEX),
-			       "bridge port p%u", digit) ||
-		      rtnl_add(r, rtnl_msg_fdb(port, mac),
-			       "bridge entry of p%u", digit) ||
-		      tb_shape(tb, r, port);
-		if (ret)
-			break;
-	}
-	ret = ret || rtnl_commit(r);
+	for (i = 0; !ret && i < n; i++)
+		ret = tb_port(tb, true, sw, i, &port) &&
+		      join_port(tb, r, &port, core, nodes);
+	ret = ret || (core && add_ways(tb, r, sw)) || rtnl_commit(r);
 	rtnl_close(r);
 	return ret ? -1 : 0;
 }
@@ -240,29 +314,29 @@ int tb_settle(const struct testbed *tb)
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++)
-		if (wait_carrier(addressing_server_name(tb_server(tb, i))))
+		if (wait_carrier(tb_node_name(tb, false, tb_server(tb, i))))
 			return -1;
 	for (i = 0; i < tb_switches(tb); i++)
-		if (wait_carrier(addressing_switch_name(tb_switch(tb, i))))
+		if (wait_carrier(tb_node_name(tb, true, tb_switch(tb, i))))
 			return -1;
 	return 0;
 }
 
-static int allow_fds(uint32_t switches)
+static int allow_fds(uint32_t nodes)
 {
 	struct rlimit lim;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim))
 		goto bad;
-	if (lim.rlim_cur >= switches + SPARE_FDS)
+	if (lim.rlim_cur >= nodes + SPARE_FDS)
 		return 0;
-	lim.rlim_cur = switches + SPARE_FDS;
+	lim.rlim_cur = nodes + SPARE_FDS;
 	if (lim.rlim_max < lim.rlim_cur)
 		lim.rlim_max = lim.rlim_cur;
 	if (!setrlimit(RLIMIT_NOFILE, &lim))
 		return 0;
 bad:
-	err("%u open files: %s", switches + SPARE_FDS, strerror(errno));
+	err("%u open files: %s", nodes + SPARE_FDS, strerror(errno));
 	return -1;
 }
 
@@ -272,12 +346,12 @@ static int check_names(const struct testbed *tb)
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++) {
-		name = addressing_server_name(tb_server(tb, i));
+		name = tb_node_name(tb, false, tb_server(tb, i));
 		if (netns_exists(name))
 			goto taken;
 	}
 	for (i = 0; i < tb_switches(tb); i++) {
-		name = addressing_switch_name(tb_switch(tb, i));
+		name = tb_node_name(tb, true, tb_switch(tb, i));
 		if (netns_exists(name))
 			goto taken;
 	}
@@ -288,18 +362,38 @@ taken:
 	return -1;
 }
 
-static int build(const struct testbed *tb, int *switch_fds)
+static int make_namespaces(const struct testbed *tb, struct nodes *nodes)
 {
 	uint32_t i;
 
+	for (i = 0; i < nodes->n; i++) {
+		bool is_switch = i < nodes->switches;
+		uint32_t node = is_switch ? tb_switch(tb, i) :
+				tb_server(tb, i - nodes->switches);
+
+		nodes->fd[i] = netns_create(tb_node_name(tb, is_switch, node));
+		if (nodes->fd[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int build(const struct testbed *tb, struct nodes *nodes)
+{
+	bool core = aggt_topo_core(tb->topo);
+	uint32_t i;
+
+	if (make_namespaces(tb, nodes))
+		return -1;
 	for (i = 0; i < tb_switches(tb); i++)
-		if (make_switch(tb_switch(tb, i), &switch_fds[i]))
+		if (make_switch(tb_node_name(tb, true, tb_switch(tb, i)),
+				nodes->fd[i]))
 			return -1;
 	for (i = 0; i < tb_servers(tb); i++)
-		if (make_server(tb, tb_server(tb, i), switch_fds))
+		if (make_server(tb, tb_server(tb, i), nodes))
 			return -1;
 	for (i = 0; i < tb_switches(tb); i++)
-		if (join_ports(tb, tb_switch(tb, i), switch_fds[i]))
+		if (join_ports(tb, tb_switch(tb, i), core, nodes))
 			return -1;
 	return tb_settle(tb);
 }
@@ -313,36 +407,39 @@ static int build(const struct testbed *tb, int *switch_fds)
  *
  * Return: 0, or -1 with an error line printed.
  */
-int tb_up(const struct testbed *tb)
+int tb_up(struct testbed *tb)
 {
-	uint32_t switches = tb_switches(tb);
-	int *switch_fds;
+	struct nodes nodes = {
+		.n = tb_switches(tb) + tb_servers(tb),
+		.switches = tb_switches(tb),
+	};
 	uint32_t i;
 	int ret;
 
-	if (check_names(tb) || allow_fds(switches) || netns_prepare())
+	if (check_names(tb) || allow_fds(nodes.n) || netns_prepare() ||
+	    tb_find_routes(tb))
 		return -1;
-	switch_fds = malloc(switches * sizeof(*switch_fds));
-	if (!switch_fds) {
+	nodes.fd = malloc(nodes.n * sizeof(*nodes.fd));
+	if (!nodes.fd) {
 		err("out of memory");
 		return -1;
 	}
-	for (i = 0; i < switches; i++)
-		switch_fds[i] = -1;
+	for (i = 0; i < nodes.n; i++)
+		nodes.fd[i] = -1;
 	/*
 	 * Saved first: then 'down' can undo the rest, even if this process is
 	 * killed.
 	 */
 	ret = tb_state_save(tb, false);
 	if (!ret) {
-		ret = build(tb, switch_fds) || tb_state_save(tb, true);
+		ret = build(tb, &nodes) || tb_state_save(tb, true);
 		if (ret)
 			tb_down(tb);
 	}
-	for (i = 0; i < switches; i++)
-		if (switch_fds[i] >= 0)
-			close(switch_fds[i]);
-	free(switch_fds);
+	for (i = 0; i < nodes.n; i++)
+		if (nodes.fd[i] >= 0)
+			close(nodes.fd[i]);
+	free(nodes.fd);
 	return ret ? -1 : 0;
 }
 
@@ -358,8 +455,8 @@ int tb_down(const struct testbed *tb)
 	uint32_t i;
 
 	for (i = 0; i < tb_servers(tb); i++)
-		bad |= netns_delete(addressing_server_name(tb_server(tb, i)));
+		bad |= netns_delete(tb_node_name(tb, false, tb_server(tb, i)));
 	for (i = 0; i < tb_switches(tb); i++)
-		bad |= netns_delete(addressing_switch_name(tb_switch(tb, i)));
+		bad |= netns_delete(tb_node_name(tb, true, tb_switch(tb, i)));
 	return bad ? -1 : tb_state_remove();
 }
