@@ -94,8 +94,8 @@ page()
 unsaid()
 {
 	find "$top/tools" "$top/kmod" "$top/uapi" -name '*.[ch]' -print0 | sort -z |
-		xargs -0 cat > strings
-	python3 - "$1" strings << 'END'
+		xargs -0 cat > sources
+	python3 - "$1" sources << 'END'
 import re
 import sys
 
