@@ -96,7 +96,7 @@ says()
 	fi
 }
 
-echo 1..15
+echo 1..16
 tree
 run
 says "a good run" 0 "24 passed, 0 failed, 2 skipped" $?
@@ -121,6 +121,14 @@ tree
 guest 'bash -c "$1"; [ $KERNEL != 6.1 ]'
 run
 says "a guest fails after its tests" 1 "23 passed, 1 failed, 2 skipped" $?
+tree
+guest 'bash -c "$1"; status=$?; touch "ended.$KERNEL"; exit $status'
+script "$tmp/tree/selftests/cluster/test_c.sh" 'cd "${0%/*}/../.." || exit
+	[ -e ended.6.1 ] && [ -e ended.6.12 ] && [ -e ended.debug ] || echo -n "not "
+	echo ok 1; echo 1..1'
+echo "cluster/test_c.sh host 1 0 -" >> "$tmp/tree/selftests/vm/suites"
+run
+says "machines run after all guests" 0 "25 passed, 0 failed, 2 skipped" $?
 tree
 chmod -x "$tmp/tree/selftests/net/matrix.sh"
 HOST=0 DEBUG=no run

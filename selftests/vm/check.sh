@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Every suite of the list (file "suites"): on the host, in one guest for each
-# kernel, and some on the debug kernel. Two of these jobs run at a time. Prints a
-# table of what ran and, last, "N passed, N failed, N skipped".
+# kernel, and some on the debug kernel. Two of these jobs run at a time; the machines of
+# cluster/ run after them, alone. Prints a table of what ran and, last, "N passed, N failed,
+# N skipped".
 # Usage: [KERNELS="6.1 6.12"] [TESTS="GLOB..."] check.sh
 #        check.sh guest KERNEL   (the guest's half)
 #   HOST=0            no tests on the host
@@ -113,7 +114,7 @@ suite_on_host()
 		logged "host/$1" "$(program "$1")" "$SEED" "$RUNS" ||
 			status=$? ;;
 	cluster/* | packages/* | fuzz/mutants.sh)
-		# Machines and builds have what the guests leave of the CPUs.
+		# Builds have what the guests leave of the CPUs.
 		collect host 1800 "$@" ;;
 	*)
 		collect host 900 "$@" ;;
@@ -137,7 +138,7 @@ host()
 {
 	local suite options dir list
 
-	renice -n "${nice:-10}" $BASHPID > /dev/null
+	renice -n 10 $BASHPID > /dev/null
 	for dir in "$@"; do
 		list=$(suites_of host "$dir")
 		[ -n "$list" ] || continue
@@ -151,14 +152,6 @@ host()
 			suite_on_host "$suite" $options || :
 		done 8<<< "$list"
 	done
-}
-
-# behind DIRECTORY...: likewise, but the machines of cluster/ have priority, too
-behind()
-{
-	local nice=15
-
-	host "$@"
 }
 
 # where_of KERNEL: print its name in suites.sh
@@ -275,8 +268,8 @@ jobs_of()
 	# of each split suite, which the seed chooses.
 	all) printf "kernel debug $((10#$SEED % 4))/4 %s\n" 0/2 1/2 ;;
 	esac
-	[ "$HOST" != 1 ] || printf '%s\n' "host cluster packages vm" \
-		"behind fuzz fuzz/library fuzz/flow fuzz/netlink model"
+	[ "$HOST" != 1 ] || printf '%s\n' "host packages vm" \
+		"host fuzz fuzz/library fuzz/flow fuzz/netlink model"
 	[ "$DEBUG" != all ] || echo gate
 }
 
@@ -382,6 +375,8 @@ say "seed $SEED"
 ! selected $(guests) || build_for_guest
 mapfile -t jobs < <(jobs_of)
 in_parallel "${jobs[@]}"
+# Four machines need both CPUs: beside a guest, what waits for them took twice as long.
+[ "$HOST" != 1 ] || (host cluster) < /dev/null
 cat "$OUT"/results.* >> "$RESULTS" 2> "$OUT/none" || :
 audit
 summary
