@@ -50,6 +50,11 @@ static struct aggnet_child *child_find(const struct aggnet_tree *tree,
 	return c->id ? c : NULL;
 }
 
+bool aggnet_acceptor_has(const struct aggnet_tree *tree, __be32 id)
+{
+	return child_find(tree, id);
+}
+
 static int child_cmp(const void *a, const void *b)
 {
 	u32 x = (__force u32)*(const __be32 *)a;

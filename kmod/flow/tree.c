@@ -976,9 +976,22 @@ void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run)
 }
 
 /*
- * A packet under the key of the newer epoch proves that the child has left this
- * one, so this epoch cannot complete; the child's ABORT may be lost. Without a key
- * a single forged packet would end the transfer, so only keyed trees do this.
+ * Does this OPEN of a newer epoch show that the tree cannot complete? The packet is
+ * under the key of that epoch, so its sender has left this one. Another plan is in force
+ * there, or the sender was a child of this end; its ABORT may be lost. A later attempt of
+ * this plan comes from a repair: if a host that bound elsewhere has noticed first that
+ * its acceptor is dead, this end waits for its own news, which names the dead one.
+ */
+static bool tree_is_left(const struct aggnet_tree *tree,
+			 const struct aggnet_pkt *pkt)
+{
+	return pkt->instance != tree->conf.instance ||
+	       aggnet_acceptor_has(tree, pkt->src);
+}
+
+/*
+ * Without a key a single forged packet would end the transfer, so only an OPEN to a keyed
+ * tree does.
  */
 static void tree_epoch_new(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt,
@@ -987,7 +1000,7 @@ static void tree_epoch_new(struct aggnet_tree *tree,
 	aggnet_stat_inc(tree->an, drop_epoch_new);
 	aggnet_tree_tell_epoch(tree, run);
 	if (pkt->type == AGGNET_OPEN && tree->conf.key.keyed &&
-	    tree->state != AGGNET_TREE_IDLE)
+	    tree->state != AGGNET_TREE_IDLE && tree_is_left(tree, pkt))
 		aggnet_tree_abort(tree, run, AGGNET_R_STALE, pkt->src,
 				  aggnet_tree_self(tree), 0);
 }

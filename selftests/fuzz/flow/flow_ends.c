@@ -243,6 +243,29 @@ TEST_F(ends, epoch__newer_one_ends_an_acceptor)
 }
 
 /*
+ * The child notices first that its acceptor is dead, and begins a repaired plan. The receiver
+ * was not its acceptor: it says which node is dead, and the child's new entry opens there
+ * until the receiver has the repaired plan, too.
+ */
+TEST_F(ends, epoch__newer_one_of_a_grandchild_hides_no_death)
+{
+	all_bound(&secret);
+	world_crash(ACCEPTOR);
+	runs(tree_of(RECEIVER), WORLD_GIVE_UP * 750ull);
+	renew_in_silence(CHILD);
+	runs(tree_of(RECEIVER), RTO_US);
+	EXPECT_EQ(AGGNET_TREE_OPEN, tree_of(RECEIVER)->state);
+	EXPECT_LT(0, world.node[RECEIVER].stats.value[AGGNET_STAT_drop_epoch_new]);
+	runs(tree_of(RECEIVER), WORLD_GIVE_UP * 1000ull);
+	EXPECT_ABORTED(AGGNET_R_TIMEOUT, tree_of(RECEIVER));
+	EXPECT_EQ(world.node[ACCEPTOR].an.identity,
+		  tree_of(RECEIVER)->outcome.about);
+	world_renew(RECEIVER);
+	runs(tree_of(CHILD), RTO_US);
+	EXPECT_EQ(AGGNET_UP_BOUND, tree_of(CHILD)->up.state);
+}
+
+/*
  * Without a key any host can send an OPEN: only a bound child's ABORT counts.
  */
 TEST_F(ends, epoch__newer_one_does_not_end_an_acceptor_without_a_key)
