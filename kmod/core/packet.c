@@ -142,6 +142,13 @@ static bool down_ok(u8 type, u16 flags)
 	return !(flags & AGGNET_F_DOWN) || down & BIT(type);
 }
 
+/* What a node on the way has written, and what none writes yet */
+static bool way_ok(const struct aggnet_hdr *hdr)
+{
+	return hdr->fallback < __AGGNET_FALLBACK_MAX &&
+	       !(hdr->reserved[0] | hdr->reserved[1] | hdr->reserved[2]);
+}
+
 /* Channels open in round 0, and an RST tells of no round. */
 static bool round_ok(const struct aggnet_hdr *hdr)
 {
@@ -184,7 +191,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 		return AGGNET_PARSE_TYPE;
 	pkt->flags = be16_to_cpu(hdr->flags);
 	if (pkt->flags & ~(AGGNET_F_KNOWN | AGGNET_F_IGNORABLE) ||
-	    hdr->reserved || !round_ok(hdr) || !down_ok(hdr->type, pkt->flags))
+	    !way_ok(hdr) || !round_ok(hdr) || !down_ok(hdr->type, pkt->flags))
 		return AGGNET_PARSE_FLAGS;
 	length = be16_to_cpu(hdr->length);
 	if (length > len - sizeof(*hdr))
@@ -197,6 +204,7 @@ enum aggnet_parse aggnet_parse_header(const void *data, size_t len,
 
 	pkt->type = hdr->type;
 	pkt->hop = min_t(u8, hdr->hop, AGGNET_HOP_MAX);
+	pkt->fallback = hdr->fallback;
 	pkt->incast_id = be64_to_cpu(hdr->incast_id);
 	pkt->instance = be32_to_cpu(hdr->instance);
 	pkt->attempt = be32_to_cpu(hdr->attempt);
@@ -230,5 +238,6 @@ void aggnet_put_header(struct aggnet_hdr *hdr, const struct aggnet_pkt *pkt)
 		.stamp = cpu_to_be32(pkt->stamp),
 		.echo = cpu_to_be32(pkt->echo),
 		.round = cpu_to_be32(pkt->round),
+		.fallback = pkt->fallback,
 	};
 }

@@ -14,6 +14,7 @@ struct aggnet_secret;
  * struct aggnet_pkt - a parsed header, in host order except @src and @dst
  * @type: enum aggnet_type
  * @hop: hop field as received, at most AGGNET_HOP_MAX
+ * @fallback: why a node on the way has sent it by plain IP; no key protects this
  * @flags: AGGNET_F_*
  * @length: bytes of the body
  * @incast_id: job . receiver
@@ -39,6 +40,7 @@ struct aggnet_secret;
 struct aggnet_pkt {
 	u8 type;
 	u8 hop;
+	u8 fallback;
 	u16 flags;
 	u16 length;
 	u64 incast_id;

@@ -43,6 +43,7 @@ u64 aggnet_tag(const struct aggnet_secret *key, const struct aggnet_hdr *hdr,
 	siphash_key_t secret;
 
 	in.hdr.hop = 0;
+	in.hdr.fallback = AGGNET_FALLBACK_NONE;
 	if (key->keyed) {
 		in.hdr.tag = cpu_to_be64(digest);
 		secret = aggnet_secret_sip(key);

@@ -50,11 +50,6 @@ static struct aggnet_child *child_find(const struct aggnet_tree *tree,
 	return c->id ? c : NULL;
 }
 
-bool aggnet_acceptor_has(const struct aggnet_tree *tree, __be32 id)
-{
-	return child_find(tree, id);
-}
-
 static int child_cmp(const void *a, const void *b)
 {
 	u32 x = (__force u32)*(const __be32 *)a;
@@ -144,6 +139,12 @@ static bool child_extra(const struct aggnet_tree *tree, __be32 id)
 	if (child_list_kept(tree))
 		return !child_listed(tree, id);
 	return tree->acceptor.bound_total >= planned;
+}
+
+bool aggnet_acceptor_expects(const struct aggnet_tree *tree, __be32 id)
+{
+	return !child_list_kept(tree) || child_listed(tree, id) ||
+	       child_find(tree, id);
 }
 
 /*
@@ -679,17 +680,21 @@ static bool fin_sourceless(const struct aggnet_child *c,
 				c->received);
 }
 
-/* Packets by plain IP, by cause; the sums stay at their highest value. */
-static void child_fell_back(struct aggnet_tree *tree, const struct aggnet_fin *fin)
+/* Packets of nodes below left by plain IP; the sums stay at their highest value. */
+static void child_fell_back(struct aggnet_tree *tree, enum aggnet_fallback why,
+			    u32 n)
+{
+	aggnet_add_most(&tree->below[why], n);
+	aggnet_add_most(&tree->books.by_plain_ip[why], n);
+}
+
+static void fin_fell_back(struct aggnet_tree *tree, const struct aggnet_fin *fin)
 {
 	enum aggnet_fallback why;
-	u32 n;
 
-	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++) {
-		n = be32_to_cpu(fin->by_plain_ip[why - AGGNET_FALLBACK_LINK]);
-		aggnet_add_most(&tree->below[why], n);
-		aggnet_add_most(&tree->books.by_plain_ip[why], n);
-	}
+	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++)
+		child_fell_back(tree, why,
+				be32_to_cpu(fin->by_plain_ip[why - AGGNET_FALLBACK_LINK]));
 }
 
 static void child_check(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
@@ -758,7 +763,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->books.members += be32_to_cpu(fin->members);
 	tree->books.records += be64_to_cpu(fin->records);
 	tree->books.partials += be32_to_cpu(fin->partials);
-	child_fell_back(tree, fin);
+	fin_fell_back(tree, fin);
 	child_check(tree, pkt, fin);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, run);
@@ -798,6 +803,9 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			     tree->conf.give_up_ms);
 	if (fresh)
 		c->heard = jiffies;
+	/* At a node without a channel of its own, which tells nobody. */
+	if (pkt->fallback)
+		child_fell_back(tree, pkt->fallback, 1);
 	if (pkt->round != tree->round) {
 		child_other_round(tree, pkt, run);
 		return;

@@ -294,8 +294,8 @@ u16 aggnet_put_abort(const struct aggnet_tree *tree,
 /* Add up to @max names behind the fixed part of a body to the names lost here. */
 void aggnet_acceptor_names(struct aggnet_tree *tree,
 			   const struct aggnet_pkt *pkt, size_t fixed, u32 max);
-/* Has the child with this identity bound here, in the epoch in force? */
-bool aggnet_acceptor_has(const struct aggnet_tree *tree, __be32 id);
+/* Has the child with this identity bound here, or may it be planned to, in this epoch? */
+bool aggnet_acceptor_expects(const struct aggnet_tree *tree, __be32 id);
 /* Does an unplanned child that found no room still ask for a credit? */
 bool aggnet_acceptor_refuses(const struct aggnet_tree *tree);
 /* Planned children that have not bound. */

@@ -783,6 +783,7 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 	tree->up.state = AGGNET_UP_IDLE;
 	tree->up.any = false;
 	tree->up.fin = false;
+	memset(tree->books.by_plain_ip, 0, sizeof(tree->books.by_plain_ip));
 	tree->outcome.lost.n = 0;
 	aggnet_rtt_init(&tree->up.sender.rtt);
 }
@@ -979,14 +980,14 @@ void aggnet_tree_tell_epoch(struct aggnet_tree *tree, struct aggnet_run *run)
  * Does this OPEN of a newer epoch show that the tree cannot complete? The packet is
  * under the key of that epoch, so its sender has left this one. Another plan is in force
  * there, or the sender was a child of this end; its ABORT may be lost. A later attempt of
- * this plan comes from a repair: if a host that bound elsewhere has noticed first that
+ * this plan comes from a repair: if a host that belongs elsewhere has noticed first that
  * its acceptor is dead, this end waits for its own news, which names the dead one.
  */
 static bool tree_is_left(const struct aggnet_tree *tree,
 			 const struct aggnet_pkt *pkt)
 {
 	return pkt->instance != tree->conf.instance ||
-	       aggnet_acceptor_has(tree, pkt->src);
+	       aggnet_acceptor_expects(tree, pkt->src);
 }
 
 /*

@@ -86,6 +86,22 @@ static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
 	aggnet_stat_inc(an, filter_spent);
 }
 
+/* Tell the acceptor that the packet missed its planned link here; the first node does. */
+static void forward_mark(struct sk_buff *skb, enum aggnet_fallback why)
+{
+	struct aggnet_hdr *hdr = forward_hdr(skb);
+	__be16 *word = (__be16 *)&hdr->fallback;
+	__be16 old = *word;
+
+	BUILD_BUG_ON(offsetof(struct aggnet_hdr, fallback) % sizeof(*word));
+	if (hdr->fallback)
+		return;
+	hdr->fallback = why;
+	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
+				 false);
+	forward_csum_done(skb);
+}
+
 /*
  * Make the headers writable; may reallocate the data. Return: false: @skb was
  * dropped
@@ -156,6 +172,7 @@ static void forward_route(struct aggnet_net *an, struct aggnet_tree *tree,
 	}
 	if (tree)
 		aggnet_tree_fell_back(tree, flow->miss);
+	forward_mark(skb, flow->miss);
 	forward_spend(an, skb);
 	if (flow->daddr != ip_hdr(skb)->daddr)
 		forward_redirect(skb, flow->daddr);

@@ -224,8 +224,9 @@ static enum verdict lie_bits(struct frame *f)
 
 	while (n--)
 		packet[draw() % size_of(f)] ^= (uint8_t)(1u << draw() % 8);
-	/* The tag does not cover the hop field, which every node changes. */
+	/* The tag does not cover what nodes on the way change. */
 	hdr_of(f)->hop = hdr_of(&before)->hop;
+	hdr_of(f)->fallback = hdr_of(&before)->fallback;
 	if (!memcmp(f->bytes, before.bytes, f->len))
 		return AGAIN;
 	frame_settle(f);
@@ -307,9 +308,10 @@ static enum verdict replay(struct frame *f)
 	return HARMLESS;
 }
 
-static enum verdict other_hop(struct frame *f)
+static enum verdict other_way(struct frame *f)
 {
 	hdr_of(f)->hop = (uint8_t)draw();
+	hdr_of(f)->fallback = (uint8_t)(draw() % __AGGNET_FALLBACK_MAX);
 	frame_settle(f);
 	return HARMLESS;
 }
@@ -381,7 +383,7 @@ enum verdict mutate(struct frame *f, struct frame *second, bool keyed)
 		cut_header, cut_body, lie_udp_length, lie_length, lie_version,
 		lie_type, lie_flags, lie_bits, lie_bits, lie_bits, corrupt,
 		no_sum, foreign_tree, forge, forge, forge, spoof, replay,
-		replay, other_hop, padding, ip_options, ip_length, ip_sum,
+		replay, other_way, padding, ip_options, ip_length, ip_sum,
 	};
 	unsigned int i = (unsigned int)draw() % (COUNT(ways) + 2);
 

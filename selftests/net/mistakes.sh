@@ -305,6 +305,23 @@ $ wait $send_pid
 $ aggctl -n v2 port add eth0 level 0
 $ withdraw forgot
 
+# a port that is not attached on a node that only forwards
+$ plan way --topology bcube:4,1 --uid 0 --senders v5 --receivers v0
+$ jq -e '.nodes.v4.trees[].role == "transit"' "$TMP/way.json"
+$ start_recv way v0
+$ aggctl -n v4 port del eth1
+$ aggctl -n v5 send --job $job --receiver v0 "$TMP/in"
+$ wait $recv_pid
+$ cat "$TMP/way.recv.err" >&2
++ recv: [1-9]*([0-9]) packets of other nodes left by plain IP: the planned link had no carrier, neighbour or route. Next: aggctl why $job --hosts FILE
+$ aggctl -n v4 tree show --job $job
+> * forwards * 0/0 *
+$ aggctl -n v4 why $job
+3
+> job $job to 10.0.0.1 at v4 (forwards, idle): not as planned
+$ aggctl -n v4 port add eth1 level 1
+$ withdraw way
+
 # a strict filter on a device with a full stop in its name
 $ ip -n v1 link add link eth0 name eth0.5 type vlan id 5
 $ aggctl -n v1 port add eth0.5

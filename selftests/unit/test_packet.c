@@ -303,6 +303,23 @@ TEST(parse_header__reserved_in_the_header)
 		}
 }
 
+/* A node on the way tells why it sent the packet by plain IP. */
+TEST(parse_header__fallback)
+{
+	struct aggnet_pkt pkt;
+	struct packet p;
+	size_t len = make(&p, AGGNET_PROBE);
+	u8 why;
+
+	for (why = 0; why < __AGGNET_FALLBACK_MAX; why++) {
+		p.hdr.fallback = why;
+		EXPECT_EQ(AGGNET_PARSE_OK, aggnet_parse_header(&p, len, &pkt));
+		EXPECT_EQ(why, pkt.fallback);
+	}
+	p.hdr.fallback = why;
+	EXPECT_EQ(AGGNET_PARSE_FLAGS, parse(&p, len));
+}
+
 /* Channels open in the first round, and an RST tells of none. */
 TEST(parse_header__rounds)
 {

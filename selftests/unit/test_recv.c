@@ -445,6 +445,7 @@ TEST_F(recv, missed__names_of_all_stripes)
 	struct in_addr addr[] = { { htonl(0x0a000002) }, { htonl(0x0a000003) } };
 	char *text;
 
+	played.tree.has = AGGNET_HAS(AGGNET_A_TREE_STATE);
 	played.tree.stripes = 2;
 	played.tree.contributors = 2;
 	played.tree.channels = 1;
@@ -518,6 +519,7 @@ TEST_F(recv, missed__one_line)
 
 	for (i = 0; i < ARRAY_SIZE(row); i++) {
 		played.committed = 0;
+		played.tree.has = AGGNET_HAS(AGGNET_A_TREE_STATE);
 		played.tree.contributors = row[i].contributors;
 		played.tree.writers = row[i].writers;
 		played.tree.channels = row[i].channels;
@@ -544,6 +546,7 @@ TEST_F(recv, stats__table)
 	show_stats = true;
 	played.counter = "drop_link";
 	played.tree = (struct aggnet_tree_info){
+		.has = AGGNET_HAS(AGGNET_A_TREE_STATE),
 		.contributors = 2, .channels = 2, .records_in = 4,
 		.records_out = 3, .packets_in = 6, .rexmits = 5,
 		.bytes_in = 40, .children = { child, 2 },
@@ -571,6 +574,7 @@ TEST_F(recv, stats__fallbacks)
 
 	show_stats = true;
 	played.tree = (struct aggnet_tree_info){
+		.has = AGGNET_HAS(AGGNET_A_TREE_STATE),
 		.contributors = 3, .channels = 2, .unplanned = 1,
 		.layout = AGGNET_LAYOUT_DENSE, .bytes_in = 40,
 		.fallback_link = 4, .fallback_round = 2,

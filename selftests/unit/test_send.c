@@ -73,6 +73,7 @@ FIXTURE_SETUP(send)
 	show_stats = true;
 	played = (struct played){
 		.tree = {
+			.has = AGGNET_HAS(AGGNET_A_TREE_STATE),
 			.contributors = 2, .writers = 1, .channels = 1,
 			.records_in = 5, .records_out = 3, .packets_out = 4,
 			.rexmits = 6,

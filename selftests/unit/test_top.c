@@ -19,6 +19,7 @@ static struct aggnet_tree_info entry(uint32_t job, uint64_t records,
 	const struct in_addr receiver = { htonl(0x0a000001) };
 
 	return (struct aggnet_tree_info){
+		.has = AGGNET_HAS(AGGNET_A_TREE_STATE),
 		.incast_id = aggnet_incast_id(job, receiver),
 		.instance = 1, .contributors = 3, .channels = 2,
 		.records_in = records, .records_out = records / 4,

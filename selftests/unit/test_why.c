@@ -99,6 +99,7 @@ FIXTURE_SETUP(why)
 		.port = { .ifindex = 0x7ffffff0, .ifname = "eth7" },
 		.ports = 1,
 		.tree = {
+			.has = AGGNET_HAS(AGGNET_A_TREE_STATE),
 			.incast_id = 7ULL << 32 | OTHER, .contributors = 3,
 			.writers = 1, .channels = 2,
 			.scheme = AGGNET_SCHEME_EXACT,
@@ -162,9 +163,24 @@ TEST_F(why, parts)
 	played.tree.channels = 0;
 	EXPECT_SAYS(0, "a source, and has no other flow");
 	EXPECT_EQ(NULL, strstr(self->text, "flows that arrived"));
-	played.tree.contributors = 0;
+	/* One flow passes a server: the kernel keeps no state of it. */
 	played.tree.writers = 0;
+	played.tree.has = 0;
+	played.tree.state = AGGNET_TREE_IDLE;
+	EXPECT_SAYS(0, "at node2 (forwards, idle): this node forwards it, and has nothing to merge\n");
+	EXPECT_EQ(NULL, strstr(self->text, "flows that arrived"));
+	played.tree.fallback_link = 1;
+	EXPECT_SAYS(3, "at node2 (forwards, idle): not as planned\n  WRONG: packets: 1 packets left by plain IP");
+	played.tree.fallback_link = 0;
+	played.down = true;
+	EXPECT_SAYS(3, "at node2 (forwards, idle): not as planned\n  WRONG: port eth7: it is down");
+	played.down = false;
+	/* A switch has no planned link. */
+	played.tree.contributors = 0;
+	played.tree.scheme = AGGNET_SCHEME_ROUTE;
 	EXPECT_SAYS(0, "this node forwards it");
+	played.tree.has = AGGNET_HAS(AGGNET_A_TREE_STATE);
+	played.tree.state = AGGNET_TREE_DONE;
 	played.node.address.s_addr = htonl(OTHER);
 	played.tree.contributors = 2;
 	played.tree.channels = 2;

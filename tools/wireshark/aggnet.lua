@@ -21,6 +21,7 @@ local reasons = {
 }
 local rst_reasons = { "older epoch", "closed", "nonce" }
 local directions = { [0] = "up", "down", "both" }
+local fallbacks = { [0] = "no", "no link", "no Bloom match", "policy", "would return" }
 local flags = {
 	{ "partial", 0x0001, "DATA left before the flow was whole" },
 	{ "rexmit", 0x0002, "Sent before" },
@@ -62,7 +63,8 @@ field(ProtoField.uint64, "dst_nonce", "Other end's nonce", base.HEX)
 field(ProtoField.uint32, "stamp", "Clock, us")
 field(ProtoField.uint32, "echo", "Clock of the packet answered, us")
 field(ProtoField.uint32, "round", "Round")
-field(ProtoField.uint32, "reserved", "Reserved")
+field(ProtoField.uint8, "fallback", "Sent by plain IP on the way", base.DEC, fallbacks)
+field(ProtoField.uint24, "reserved", "Reserved")
 field(ProtoField.uint64, "tag", "Tag", base.HEX)
 field(ProtoField.bytes, "link_filter", "Filter of links")
 field(ProtoField.uint8, "function", "Function")
@@ -247,7 +249,7 @@ local function add_header(tree, buffer)
 		{ "receiver", 4 }, { "instance", 4 }, { "attempt", 4 },
 		{ "src", 4 }, { "dst", 4 }, { "src_nonce", 8 },
 		{ "dst_nonce", 8 }, { "stamp", 4 }, { "echo", 4 },
-		{ "round", 4 }, { "reserved", 4 }, { "tag", 8 } })
+		{ "round", 4 }, { "fallback", 1 }, { "reserved", 3 }, { "tag", 8 } })
 end
 
 local function add_body(tree, buffer, kind, name)

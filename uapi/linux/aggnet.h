@@ -536,7 +536,7 @@ struct aggnet_end {
  * @nunbound: number of identities in @unbound
  * @unbound: identities of planned children whose flows have not arrived, some of them
  * @below: packets of nodes below that left by plain IP, as the ends of their flows told,
- *	since the entry was made, by enum aggnet_fallback
+ *	and the packets of the channels here, since the entry was made, by enum aggnet_fallback
  *
  * A program that passes a shorter buffer to AGGNET_SO_STATUS gets as much as fits.
  */

@@ -101,11 +101,13 @@ enum aggnet_type {
  * @echo: stamp of the packet that this one answers, 0 if none
  * @round: the round in which the sender is, in DONE the one that is done; in
  *	OPEN, ACCEPT and RST, and in a tree that is not persistent, zero
+ * @fallback: enum aggnet_fallback: why a node on the way has sent the packet by plain IP
+ *	and not by its planned link. That node sets it, so the tag does not cover it
  * @reserved: zero
- * @tag: AGGNET_F_TAG: SipHash-2-4 of the header with @hop zero and the body's
- *	universal hash (64 bits, big endian) in place of the tag. Else, in the low 32
- *	bits, the CRC32C of the header with @hop and @tag zero, followed by the
- *	body's CRC32C (32 bits, big endian)
+ * @tag: AGGNET_F_TAG: SipHash-2-4 of the header with @hop and @fallback zero and the
+ *	body's universal hash (64 bits, big endian) in place of the tag. Else, in the low
+ *	32 bits, the CRC32C of the header with @hop, @fallback and @tag zero, followed
+ *	by the body's CRC32C (32 bits, big endian)
  */
 struct aggnet_hdr {
 	__u8	version;
@@ -124,7 +126,8 @@ struct aggnet_hdr {
 	__be32	stamp;
 	__be32	echo;
 	__be32	round;
-	__be32	reserved;
+	__u8	fallback;
+	__u8	reserved[3];
 	__be64	tag;
 } __attribute__((packed, aligned(4)));
 

@@ -1048,6 +1048,21 @@ TEST_F(ends, fallbacks__are_told_upwards)
 	check_fell_back(_metadata, RECEIVER, 1, 0, 0);
 }
 
+/* A node without a channel of its own writes the cause into the packet. */
+TEST_F(ends, fallbacks__on_the_way)
+{
+	struct aggnet_tree *tree = begin(&plain, RECEIVER);
+	struct peer p = child(tree, END(0), 1);
+
+	peer_data(&p, FIRST);
+	EXPECT_EQ(0, tree->below[AGGNET_FALLBACK_BLOOM]);
+	p.last.hdr.fallback = AGGNET_FALLBACK_BLOOM;
+	peer_replay(&p);
+	EXPECT_EQ(1, tree->below[AGGNET_FALLBACK_BLOOM]);
+	EXPECT_EQ(1, tree->books.by_plain_ip[AGGNET_FALLBACK_BLOOM]);
+	EXPECT_EQ(0, tree->below[AGGNET_FALLBACK_LINK]);
+}
+
 /* Sums of packets by plain IP stay at their highest value. */
 TEST_F(ends, fallbacks__do_not_wrap)
 {
@@ -1348,6 +1363,7 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 	world_deliver(0);
 	world_deliver(0);
 	ASSERT_EQ(AGGNET_UP_BINDING, end->up.state);
+	aggnet_tree_fell_back(end, AGGNET_FALLBACK_LINK);
 	world.node[RECEIVER].mute = true;
 	runs(tree, WORLD_GIVE_UP * 1100ull);
 	world.node[RECEIVER].mute = false;
@@ -1355,6 +1371,9 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 	EXPECT_FALSE(end->up.fin);
 	EXPECT_EQ(0, end->outcome.lost.n);
 	EXPECT_EQ(0, tree->acceptor.bound);
+	/* The FIN of its next channel does not tell these again. */
+	EXPECT_EQ(1, tree->below[AGGNET_FALLBACK_LINK]);
+	EXPECT_EQ(0, end->books.by_plain_ip[AGGNET_FALLBACK_LINK]);
 	for (i = CHILD; i <= OTHER; i++) {
 		p = child_node(tree, i);
 		finishes(&p, 1, 0);

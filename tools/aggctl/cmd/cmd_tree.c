@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ctl_open.h"
 #include "cmd/top.h"
+#include "cmd/transfer_stats.h"
 #include "info.h"
 #include "names.h"
 #include "output.h"
@@ -95,6 +96,8 @@ static void add_brief(json_t *rows, const struct aggnet_tree_info *tree)
 	json_t *row = json_array_get(rows, json_array_size(rows) - 1);
 
 	add_names(row);
+	if (transfer_stats_forwards(tree))
+		json_object_set_new(row, "state", json_string("forwards"));
 	json_object_set_new(row, "bound", top_bound(tree));
 	json_object_set_new(row, "fallbacks",
 			    json_integer(top_fallbacks(tree)));

@@ -294,16 +294,10 @@ static void find_below(json_t *findings, const struct aggnet_tree_info *tree)
 	finding_add(findings, true, "children", cause, fix);
 }
 
-/* Switches, and servers on a Bloom path, forward packets and hold no records. */
-static bool only_forwards(const struct aggnet_tree_info *tree)
-{
-	return !tree->contributors;
-}
-
 static const char *part_of(const struct subject *s,
 			   const struct aggnet_tree_info *tree)
 {
-	if (only_forwards(tree))
+	if (transfer_stats_forwards(tree))
 		return "forwards";
 	if (is_receiver(s, tree))
 		return "receives";
@@ -363,7 +357,7 @@ static json_t *tree_json(const struct subject *s,
 static json_t *saved_json(const struct subject *s,
 			  const struct aggnet_tree_info *tree)
 {
-	if (only_forwards(tree) || is_receiver(s, tree) ||
+	if (transfer_stats_forwards(tree) || is_receiver(s, tree) ||
 	    tree->direction == AGGNET_DIR_DOWN ||
 	    tree->state != AGGNET_TREE_DONE)
 		return json_null();
@@ -422,12 +416,12 @@ json_t *diagnose_tree(const struct subject *s,
 {
 	json_t *findings = json_array(), *object = tree_json(s, tree);
 
-	/* Causes first, then what they lead to. */
-	if (!only_forwards(tree))
+	/* Causes first, then what they lead to. A switch has Bloom tables. */
+	if (tree->contributors)
 		find_link(findings, s, tree);
 	find_fallbacks(findings, tree);
 	find_below(findings, tree);
-	if (!only_forwards(tree))
+	if (!transfer_stats_forwards(tree))
 		find_flows(findings, tree);
 	if (tree->state == AGGNET_TREE_ABORTED)
 		find_abort(findings, s, tree);

@@ -98,6 +98,7 @@ static struct aggnet_tree_info info_of(uint64_t id,
 				       const struct aggnet_status *st)
 {
 	struct aggnet_tree_info tree = {
+		.has = AGGNET_HAS(AGGNET_A_TREE_STATE),
 		.incast_id = id, .state = (uint8_t)st->state,
 		.layout = (uint8_t)st->layout,
 		.direction = (uint8_t)st->direction,
@@ -240,13 +241,26 @@ void transfer_stats_end(struct transfer_stats *s)
 }
 
 /**
- * transfer_stats_planned() - number of flows that the plan leads to a node
+ * transfer_stats_forwards() - does the node only forward the packets of a transfer?
+ * @tree: the node's entry
+ *
+ * A switch, and a server that one flow passes: the kernel keeps no state of a flow there.
+ */
+bool transfer_stats_forwards(const struct aggnet_tree_info *tree)
+{
+	return !(tree->has & AGGNET_HAS(AGGNET_A_TREE_STATE));
+}
+
+/**
+ * transfer_stats_planned() - number of flows that the plan leads to a node, to merge them
  * @tree: the node's entry
  *
  * The node's own processes are one of its contributors, and not a flow.
  */
 uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree)
 {
+	if (transfer_stats_forwards(tree))
+		return 0;
 	return tree->contributors - (tree->writers && tree->contributors);
 }
 

@@ -41,6 +41,7 @@ void transfer_stats_end(struct transfer_stats *s);
 json_t *transfer_stats_json(const struct transfer_stats *s,
 			    const struct aggnet_result *result);
 void transfer_stats_print(const json_t *stats);
+bool transfer_stats_forwards(const struct aggnet_tree_info *tree);
 uint32_t transfer_stats_planned(const struct aggnet_tree_info *tree);
 size_t transfer_stats_absent(const struct aggnet_tree_info *tree);
 json_t *transfer_stats_arrived(const struct aggnet_tree_info *tree);

@@ -140,10 +140,10 @@ static const char *verdict(const json_t *tree)
 {
 	const char *part = text_of(tree, "part");
 
-	if (!strcmp(part, "forwards"))
-		return "this node forwards it, and has nothing to merge";
 	if (findings_wrong(json_object_get(tree, "findings")))
 		return "not as planned";
+	if (!strcmp(part, "forwards"))
+		return "this node forwards it, and has nothing to merge";
 	if (!strcmp(text_of(tree, "state"), "idle"))
 		return "nothing has arrived yet";
 	if (number_of(tree, "bound") < number_of(tree, "expected"))
