@@ -680,20 +680,13 @@ static bool fin_sourceless(const struct aggnet_child *c,
 				c->received);
 }
 
-/* Packets of nodes below left by plain IP; the sums stay at their highest value. */
-static void child_fell_back(struct aggnet_tree *tree, enum aggnet_fallback why,
-			    u32 n)
-{
-	aggnet_add_most(&tree->below[why], n);
-	aggnet_add_most(&tree->books.by_plain_ip[why], n);
-}
-
-static void fin_fell_back(struct aggnet_tree *tree, const struct aggnet_fin *fin)
+/* Packets by plain IP, by cause; the sums stay at their highest value. */
+static void child_fell_back(struct aggnet_tree *tree, const struct aggnet_fin *fin)
 {
 	enum aggnet_fallback why;
 
 	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++)
-		child_fell_back(tree, why,
+		aggnet_add_most(&tree->below[why],
 				be32_to_cpu(fin->by_plain_ip[why - AGGNET_FALLBACK_LINK]));
 }
 
@@ -763,7 +756,7 @@ static void child_fin(struct aggnet_tree *tree, struct aggnet_child *c,
 	tree->books.members += be32_to_cpu(fin->members);
 	tree->books.records += be64_to_cpu(fin->records);
 	tree->books.partials += be32_to_cpu(fin->partials);
-	fin_fell_back(tree, fin);
+	child_fell_back(tree, fin);
 	child_check(tree, pkt, fin);
 	aggnet_acceptor_names(tree, pkt, sizeof(*fin), AGGNET_NAMES_MAX);
 	aggnet_tree_advance(tree, run);
@@ -803,9 +796,9 @@ void aggnet_acceptor_rx(struct aggnet_tree *tree, const struct aggnet_pkt *pkt,
 			     tree->conf.give_up_ms);
 	if (fresh)
 		c->heard = jiffies;
-	/* At a node without a channel of its own, which tells nobody. */
-	if (pkt->fallback)
-		child_fell_back(tree, pkt->fallback, 1);
+	/* By a node that only forwards, which sends no FIN */
+	if (fresh && pkt->fallback)
+		aggnet_add_most(&tree->below[pkt->fallback], 1);
 	if (pkt->round != tree->round) {
 		child_other_round(tree, pkt, run);
 		return;

@@ -783,7 +783,6 @@ void aggnet_tree_sleep(struct aggnet_tree *tree)
 	tree->up.state = AGGNET_UP_IDLE;
 	tree->up.any = false;
 	tree->up.fin = false;
-	memset(tree->books.by_plain_ip, 0, sizeof(tree->books.by_plain_ip));
 	tree->outcome.lost.n = 0;
 	aggnet_rtt_init(&tree->up.sender.rtt);
 }

@@ -158,8 +158,7 @@ struct aggnet_done_round {
  * @local_records: records of local writers
  * @check: sum of the fingerprints of finished children and writers
  * @unchecked: one of them has no fingerprint
- * @by_plain_ip: packets of finished children's nodes that left by plain IP, and from
- *	the FIN of this node on its own ones, by cause
+ * @by_plain_ip: packets by plain IP that the FIN of this round tells, by cause
  */
 struct aggnet_books {
 	u32 weight;

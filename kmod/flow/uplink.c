@@ -219,7 +219,7 @@ static void uplink_send_bind(struct aggnet_tree *tree, struct aggnet_run *run)
 		    sizeof(struct aggnet_data) + up->max_payload, NULL, run);
 }
 
-/* This node's own packets by plain IP that no FIN has told yet. */
+/* Packets by plain IP, of this node and those below, that no FIN has told yet. */
 static void uplink_fell_back(struct aggnet_tree *tree)
 {
 	struct aggnet_uplink *up = &tree->up;
@@ -227,8 +227,9 @@ static void uplink_fell_back(struct aggnet_tree *tree)
 	u32 n;
 
 	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++) {
-		n = atomic_read(&tree->fallback[why]);
-		aggnet_add_most(&tree->books.by_plain_ip[why], n - up->fell[why]);
+		n = tree->below[why];
+		aggnet_add_most(&n, atomic_read(&tree->fallback[why]));
+		tree->books.by_plain_ip[why] = n - up->fell[why];
 		up->fell[why] = n;
 	}
 }

@@ -172,7 +172,9 @@ static void forward_route(struct aggnet_net *an, struct aggnet_tree *tree,
 	}
 	if (tree)
 		aggnet_tree_fell_back(tree, flow->miss);
-	forward_mark(skb, flow->miss);
+	/* The FIN of an end tells what its entry has counted. */
+	if (!tree || tree->conf.forward_only)
+		forward_mark(skb, flow->miss);
 	forward_spend(an, skb);
 	if (flow->daddr != ip_hdr(skb)->daddr)
 		forward_redirect(skb, flow->daddr);

@@ -23,7 +23,7 @@
  *          OPEN_SILENT  A does not answer the OPEN of an older epoch
  *          NEWER_DROPPED  A drops the OPEN of a newer epoch (with CHILD_FIRST)
  * The newer epoch is another plan's. A later attempt of the same plan by an end that is
- * no child of A is left to A's own news of the failure, which this model does not have.
+ * not a child of A is left to A's own news of the failure, which this model does not have.
  * REACH asserts that C's application of epoch 1 is never DONE.
  */
 #ifndef LEFT_OUT

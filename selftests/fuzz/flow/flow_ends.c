@@ -265,6 +265,35 @@ TEST_F(ends, epoch__newer_one_of_a_grandchild_hides_no_death)
 	EXPECT_EQ(AGGNET_UP_BOUND, tree_of(CHILD)->up.state);
 }
 
+/* A planned child that has not bound will not: it is in the newer epoch. */
+TEST_F(ends, epoch__newer_one_of_a_planned_child_ends_an_acceptor)
+{
+	u32 i;
+
+	world_start(&secret, SEED);
+	for (i = 0; i < WORLD_NODES; i++)
+		if (i != CHILD)
+			world_add(i);
+	while (tree_of(OTHER)->up.state < AGGNET_UP_BOUND)
+		runs(tree_of(OTHER), 10000);
+	world.harm = true;
+	world.packets = 0;
+	world.node[CHILD].attempt++;
+	world_add(CHILD);
+	check_stale(_metadata, tree_of(ACCEPTOR), CHILD);
+}
+
+static const struct world_conf unlisted = { .keyed = true, WORLD_USUAL };
+
+/* An end without a list cannot tell whose child it is. */
+TEST_F(ends, epoch__newer_one_ends_an_acceptor_without_a_list)
+{
+	all_bound(&unlisted);
+	world_crash(ACCEPTOR);
+	renew_in_silence(CHILD);
+	check_stale(_metadata, tree_of(RECEIVER), CHILD);
+}
+
 /*
  * Without a key any host can send an OPEN: only a bound child's ABORT counts.
  */
@@ -1056,10 +1085,11 @@ TEST_F(ends, fallbacks__on_the_way)
 
 	peer_data(&p, FIRST);
 	EXPECT_EQ(0, tree->below[AGGNET_FALLBACK_BLOOM]);
-	p.last.hdr.fallback = AGGNET_FALLBACK_BLOOM;
+	p.fallback = AGGNET_FALLBACK_BLOOM;
+	peer_data(&p, FIRST);
+	EXPECT_EQ(1, tree->below[AGGNET_FALLBACK_BLOOM]);
 	peer_replay(&p);
 	EXPECT_EQ(1, tree->below[AGGNET_FALLBACK_BLOOM]);
-	EXPECT_EQ(1, tree->books.by_plain_ip[AGGNET_FALLBACK_BLOOM]);
 	EXPECT_EQ(0, tree->below[AGGNET_FALLBACK_LINK]);
 }
 
@@ -1373,7 +1403,7 @@ TEST_F(ends, empty__end_that_sleeps_tells_its_acceptor)
 	EXPECT_EQ(0, tree->acceptor.bound);
 	/* The FIN of its next channel does not tell these again. */
 	EXPECT_EQ(1, tree->below[AGGNET_FALLBACK_LINK]);
-	EXPECT_EQ(0, end->books.by_plain_ip[AGGNET_FALLBACK_LINK]);
+	EXPECT_EQ(1, end->up.fell[AGGNET_FALLBACK_LINK]);
 	for (i = CHILD; i <= OTHER; i++) {
 		p = child_node(tree, i);
 		finishes(&p, 1, 0);

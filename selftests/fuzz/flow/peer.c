@@ -54,6 +54,7 @@ void peer_say(struct peer *p, u8 type, u16 flags, const void *body, u16 length)
 		.stamp = ++p->stamp,
 		.echo = p->echo,
 		.round = p->round,
+		.fallback = p->fallback,
 	};
 
 	memset(&p->last, 0, sizeof(p->last));

@@ -21,6 +21,7 @@
  * @stamp: its clock
  * @echo: stamp of the last packet from the node
  * @round: of a persistent tree
+ * @fallback: what a node on the way writes into its packets
  * @last: its last packet
  */
 struct peer {
@@ -31,6 +32,7 @@ struct peer {
 	u32 stamp;
 	u32 echo;
 	u32 round;
+	u8 fallback;
 	struct {
 		struct aggnet_hdr hdr;
 		u8 body[PEER_BODY_MAX];
