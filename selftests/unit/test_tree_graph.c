@@ -717,7 +717,9 @@ TEST(described__refused)
 		{ "host a\nhost b\nlink a\n", "line 4: link: expected" },
 		{ "host a\nrack r\n", "line 3: rack: expected" },
 		{ "host a\nrack r a b\n", "line 3: link to b" },
-		{ "host a\nrack r a r\n", "line 3: link of r: leads back" },
+		{ "host a\nrack r a r\n", "line 3: rack r: r is a switch" },
+		{ "host a\nswitch s\nrack r a s\n",
+		  "line 4: rack r: s is a switch, and a rack has hosts" },
 		{ "host a\nrack r a a\n", "line 3: link of a and r: is on line 3" },
 		{ "host a\nrack a a\n", "line 3: a: named twice, on line 2" },
 		{ "host a b\n", "line 1: a graph needs" },
@@ -758,6 +760,28 @@ TEST(described__refused)
 			TH_LOG("%s: %s", bad[i].text, err.text);
 		}
 	}
+}
+
+/* The line of a large rack can be divided. */
+TEST(described__line_too_long)
+{
+	struct aggt_err err = { "" };
+	char text[1024], line[600];
+
+	memset(line, 'a', sizeof(line));
+	line[sizeof(line) - 1] = '\0';
+	snprintf(text, sizeof(text), "topology graph\nrack r %s\n", line);
+	EXPECT_EQ(NULL, aggt_topo_describe(text, &err));
+	EXPECT_STREQ("line 2: is too long: 511 characters at most; lines 'link HOST RACK' may give a rack more hosts",
+		     err.text);
+	snprintf(text, sizeof(text), "topology graph\nracks %s\n", line);
+	EXPECT_EQ(NULL, aggt_topo_describe(text, &err));
+	EXPECT_STREQ("line 2: is too long: 511 characters at most", err.text);
+	/* A rack goes on. */
+	snprintf(text, sizeof(text),
+		 "topology graph\nhost a\nhost b\nrack r a\nlink b r\n");
+	aggt_topo_free(aggt_topo_describe(text, &err));
+	EXPECT_STREQ("line 2: is too long: 511 characters at most", err.text);
 }
 
 /* Names may contain dashes: the first dash of a link may be part of a name. */

@@ -7,6 +7,15 @@
 
 #include "describe.h"
 
+static void blame_length(const char *text, unsigned int number, struct aggt_err *err)
+{
+	text += strspn(text, " \t");
+	aggt_err_set(err, "line %u: is too long: %u characters at most%s", number,
+		     AGGT_LINE - 1,
+		     !strncmp(text, "rack", 4) && isspace((unsigned char)text[4]) ?
+		     "; lines 'link HOST RACK' may give a rack more hosts" : "");
+}
+
 /* Split the line at *@at into words. */
 int aggt_line_next(const char **at, struct aggt_line *line,
 		   struct aggt_err *err)
@@ -20,7 +29,7 @@ int aggt_line_next(const char **at, struct aggt_line *line,
 	len = strcspn(*at, "\n");
 	used = strcspn(*at, "#\n");
 	if (used >= AGGT_LINE) {
-		aggt_err_set(err, "line %u: is too long", line->number);
+		blame_length(*at, line->number, err);
 		return -1;
 	}
 	memcpy(line->text, *at, used);

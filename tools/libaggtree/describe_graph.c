@@ -234,10 +234,17 @@ static int read_rack(struct aggt_topo *topo, const struct aggt_line *line,
 		.number = line->number, .n = 3,
 		.word = { line->word[0], NULL, line->word[1] },
 	};
+	uint32_t end;
 	unsigned int i;
 
 	for (i = 2; i < line->n; i++) {
 		link.word[1] = line->word[i];
+		end = aggt_graph_find(topo, line->word[i], strlen(line->word[i]));
+		if (end != AGGT_NONE && end >= topo->servers) {
+			aggt_err_set(err, "rack %.64s: %.64s is a switch, and a rack has hosts: a line 'link' joins switches",
+				     line->word[1], line->word[i]);
+			return -1;
+		}
 		if (read_link(topo, &link, seen, err))
 			return -1;
 	}
