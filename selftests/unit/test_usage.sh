@@ -433,6 +433,60 @@ result "no Graphviz: an error" "$(
 result "no Graphviz: the plan" "$(jq -e .job plan.nodot > /dev/null 2> why ||
 	echo "it is not whole: $(cat why)")"
 
+# A testbed is refused before anything of it is made.
+printf 'topology graph\n# B\xfcro\nhost a\nhost b\nlink a b\n' > latin
+refused 1 "testbed up: latin: not a text file: it is not UTF-8" testbed up @latin
+printf '%s\n' 'topology graph' 'host a' 'host b' 'link a b' 'address a 10.0.0.2' > one
+refused 2 "graph: no line 'address b A.B.C.D': in a testbed either all hosts have described addresses or none has one" \
+	testbed up @one
+printf '%s\n' 'topology bcube:2,0' 'address v0 192.0.2.1' 'address v1 192.0.2.2' \
+	'address v0-w0 198.51.100.1' > cube
+refused 2 "bcube:2,0: no line 'address v1-w0 A.B.C.D': in a testbed either all hosts have described addresses or none has one" \
+	testbed up @cube
+sed -i '$d' cube
+refused 2 "bcube:2,0: no line 'address v0-w0 A.B.C.D': in a testbed either all hosts have described addresses or none has one" \
+	testbed up @cube
+echo 'address v0-w0 198.51.100.1
+address v1-w0 198.51.100.2' >> cube
+pair=(--senders v1 --receivers v0 --job 7 --uid 0)
+"$aggctl" -j plan --topology bcube:2,0 "${pair[@]}" > named.json 2> err
+"$aggctl" -j plan --topology @cube "${pair[@]}" > cube.json 2> err
+{ cat cube; echo 'absent v1'; } > absent
+jq --rawfile text absent '.description = $text' cube.json > absent.json
+refused 1 "cube.json: its description is not that of the first plan" \
+	testbed up --of named.json cube.json
+refused 1 "named.json: its description is not that of the first plan" \
+	testbed up --of cube.json named.json
+# Here c is the second server of a shorter way, over which there is no hop.
+printf '%s\n' 'topology graph' 'host a' 'host b' 'host c' 'switch s' 'switch t' 'switch u' \
+	'link a s' 'link s t' 'link t u' 'link u b' 'link a c' 'link c b' > round
+"$aggctl" -j plan --topology @round --senders a --receivers b --job 7 --uid 0 2> err |
+	jq '.trees[0].edges = [[0, 1]]' > round.json
+echo '{}' > empty.json
+refused 1 "empty.json: not a plan; 'aggctl -j plan' prints one" \
+	testbed up --of round.json empty.json
+
+# applied PLAN [DESCRIPTION]: what apply says of a plan in a testbed of bcube:2,0
+applied()
+{
+	jq -n --arg text "$(cat "${2-/dev/null}"; echo .)" '{topology: "bcube:2,0",
+		nodes: [{name: "v0"}, {name: "v1"}, {name: "w0"}]} +
+		if $text == "." then {} else
+			{description: $text | rtrimstr(".")} end' > testbed.json
+	# shellcheck disable=SC2016
+	unshare -rm bash -c 'mount -t tmpfs run /run && mkdir /run/aggnet &&
+		cp testbed.json /run/aggnet && "$0" apply "$1"' "$aggctl" "$1" 2>&1 |
+		grep 'different descriptions'
+}
+
+differ="aggctl: the plan and the testbed are of different descriptions: make both from the same file"
+result "apply: a plan by name, in a testbed with described addresses" \
+	"$(applied named.json cube | diff - <(echo "$differ"))"
+result "apply: a plan with described addresses, in a testbed by name" \
+	"$(applied cube.json | diff - <(echo "$differ"))"
+result "apply: the same addresses" "$(applied named.json; applied cube.json cube
+	applied absent.json cube)"
+
 # Without the module each command says how to load it.
 if [ ! -e /sys/module/aggnet ]; then
 	loads="the aggnet module is not loaded: 'modprobe aggnet' loads it"

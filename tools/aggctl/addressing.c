@@ -269,9 +269,104 @@ static int check_switches(const struct aggt_topo *topo)
 }
 
 /**
+ * addressing_check_server() - refuse a server without address beside others with one
+ * @topo: the topology
+ * @server: the server
+ *
+ * Its own one would follow from its number, and may be another's in the description.
+ * In a graph its ports have none but its identity then.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int addressing_check_server(const struct aggt_topo *topo, aggt_node server)
+{
+	unsigned int level, ports;
+	char name[AGGT_PART];
+
+	if (!aggt_topo_addressed(topo))
+		return 0;
+	strcpy(name, addressing_name_server(topo, server));
+	if (!aggt_topo_address(topo, server))
+		goto none;
+	ports = aggt_topo_digits(topo) ? aggt_topo_ports(topo, server) : 0;
+	for (level = 0; level < ports; level++) {
+		aggt_port_name(topo, server, level, name);
+		if (!aggt_topo_port_address(topo, server, level))
+			goto none;
+	}
+	return 0;
+none:
+	err("%s: no line 'address %s A.B.C.D': in a testbed either all hosts have described addresses or none has one",
+	    aggt_topo_name(topo), name);
+	return -1;
+}
+
+static int check_servers(const struct aggt_topo *topo)
+{
+	aggt_node i, n = aggt_topo_servers(topo);
+
+	for (i = 0; i < n; i++)
+		if (addressing_check_server(topo, i))
+			return -1;
+	return 0;
+}
+
+/* The same identities, addresses and hardware addresses of ports? */
+static bool same_addresses(const struct aggt_topo *a, const struct aggt_topo *b)
+{
+	aggt_node i, n = aggt_topo_servers(a);
+	uint8_t mac[2][6];
+	unsigned int d;
+
+	if (!aggt_topo_addressed(a) && !aggt_topo_addressed(b))
+		return true;
+	for (i = 0; i < n; i++) {
+		if (addressing_of_server(a, i).s_addr !=
+		    addressing_of_server(b, i).s_addr)
+			return false;
+		for (d = 0; d < aggt_topo_ports(a, i); d++) {
+			addressing_of_mac(a, i, d, mac[0]);
+			addressing_of_mac(b, i, d, mac[1]);
+			if (memcmp(mac[0], mac[1], sizeof(mac[0])) ||
+			    addressing_of_port(a, i, d).s_addr !=
+			    addressing_of_port(b, i, d).s_addr)
+				return false;
+		}
+	}
+	return true;
+}
+
+/**
+ * addressing_same() - have two descriptions the same nodes with the same addresses?
+ * @name: the topology of both; all graphs have the same name
+ * @a: one description, NULL: there is only the name
+ * @b: the other one, likewise
+ *
+ * They may differ in what has failed, but for those of a graph.
+ */
+bool addressing_same(const char *name, const char *a, const char *b)
+{
+	struct aggt_topo *x, *y;
+	struct aggt_err why;
+	bool same;
+
+	if (a == b || (a && b && !strcmp(a, b)))
+		return true;
+	if (!strcmp(name, "graph"))
+		return false;
+	x = a ? aggt_topo_describe(a, &why) : aggt_topo_parse(name, &why);
+	y = b ? aggt_topo_describe(b, &why) : aggt_topo_parse(name, &why);
+	same = x && y && !strcmp(aggt_topo_name(x), aggt_topo_name(y)) &&
+	       same_addresses(x, y);
+	aggt_topo_free(x);
+	aggt_topo_free(y);
+	return same;
+}
+
+/**
  * addressing_check() - refuse a topology that a testbed has no room for
  * @topo: the topology
- * @part: only a part of it gets nodes
+ * @part: only a part of it gets nodes; addressing_check_server() checks these
  *
  * Return: 0, or -1 with an error line printed.
  */
@@ -281,7 +376,8 @@ int addressing_check(const struct aggt_topo *topo, bool part)
 	uint32_t switches = aggt_topo_switches(topo);
 
 	if (aggt_topo_digits(topo) && !aggt_topo_agents(topo))
-		return check_levels(topo, part);
+		return check_levels(topo, part) ||
+		       (!part && check_servers(topo)) ? -1 : 0;
 	if (part && aggt_topo_agents(topo)) {
 		err("%s: the hops of its plans are between switches, not servers: 'testbed up %s' makes all its nodes",
 		    aggt_topo_name(topo), aggt_topo_name(topo));
@@ -294,5 +390,5 @@ int addressing_check(const struct aggt_topo *topo, bool part)
 		    "; 'testbed up --of PLAN' makes those of a plan");
 		return -1;
 	}
-	return check_switches(topo);
+	return check_switches(topo) || (!part && check_servers(topo)) ? -1 : 0;
 }

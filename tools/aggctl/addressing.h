@@ -39,5 +39,7 @@ void addressing_of_mac(const struct aggt_topo *topo, aggt_node server,
 		       unsigned int level, uint8_t *mac);
 bool addressing_fits(const struct aggt_topo *topo);
 int addressing_check(const struct aggt_topo *topo, bool part);
+int addressing_check_server(const struct aggt_topo *topo, aggt_node server);
+bool addressing_same(const char *name, const char *a, const char *b);
 
 #endif

@@ -220,6 +220,15 @@ static int check_core(const char *verb, const struct testbed *tb)
 	return ST_DONE;
 }
 
+/* The state of the testbed, which is JSON, has the description. */
+static bool is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_decref(string);
+	return string;
+}
+
 /* Return: an exit status */
 static int read_topology(const char *text)
 {
@@ -232,6 +241,9 @@ static int read_topology(const char *text)
 	up.description = plan_read_file("testbed up", text + 1);
 	if (!up.description)
 		return ST_FAILED;
+	if (!is_utf8(up.description))
+		return fail("testbed up: %s: not a text file: it is not UTF-8",
+			    text + 1);
 	up.topo = aggt_topo_describe(up.description, &why);
 	return up.topo ? ST_DONE :
 	       usage("testbed up: %s: %s", text + 1, why.text);
@@ -408,7 +420,7 @@ static const struct verb verbs[] = {
 	}, {
 		.name = "shape",
 		.args = "",
-		.help = "shape its links; without options: remove all shaping",
+		.help = "shape its links; without options: only by rates of the description",
 		.opts = opts,
 		.nopts = NSHAPE_OPTS,
 		.run = run_shape,

@@ -57,14 +57,15 @@ static int check_place(const json_t *state, const char *node)
 	return 0;
 }
 
-/* All graphs have the same name. */
+/* The topologies have the same name: both may be graphs, or have other addresses. */
 static int check_description(const struct plan_file *file, const json_t *state)
 {
+	const json_t *plan = json_object_get(file->json, "description");
+	const json_t *bed = json_object_get(state, "description");
 	const char *name = json_string_value(json_object_get(state, "topology"));
 
-	if (!name || strcmp(name, "graph") ||
-	    json_equal(json_object_get(file->json, "description"),
-		       json_object_get(state, "description")))
+	if (!name || addressing_same(name, json_string_value(plan),
+				     json_string_value(bed)))
 		return 0;
 	err("the plan and the testbed are of different descriptions: make both from the same file");
 	return -1;

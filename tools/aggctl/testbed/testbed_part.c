@@ -144,7 +144,14 @@ static int add_hop(struct tb_part *part, const struct aggt_topo *topo,
 
 	while (far.is_switch) {
 		out = aggt_topo_forward(topo, far.number, to, level);
-		if (out == AGGT_NONE || add_switch(part, far.number))
+		if (out == AGGT_NONE) {
+			err("%s: no way from switch %s to %s crosses switches only",
+			    aggt_topo_name(topo),
+			    addressing_name_switch(topo, far.number),
+			    addressing_name_server(topo, to));
+			return -1;
+		}
+		if (add_switch(part, far.number))
 			return -1;
 		far = aggt_topo_switch_far(topo, far.number, out);
 	}
@@ -159,7 +166,7 @@ static int read_edge(struct tb_part *part, const struct aggt_topo *topo,
 
 	if (json_unpack(json, "[I, I]", &a, &b) || a < 0 || b < 0 ||
 	    a >= servers || b >= servers ||
-	    aggt_topo_distance(topo, (aggt_node)a, (aggt_node)b) != 1) {
+	    aggt_topo_link_dim(topo, (aggt_node)a, (aggt_node)b) == AGGT_NONE) {
 		err("a tree of the plan has an edge that is not a hop of %s",
 		    aggt_topo_name(topo));
 		return -1;
@@ -199,7 +206,7 @@ static int check_same(const struct testbed *tb, const char *file,
 		    file, name, aggt_topo_name(tb->topo));
 		return -1;
 	}
-	if (tb->description && (!text || strcmp(text, tb->description))) {
+	if (!addressing_same(name, text, tb->description)) {
 		err("%s: its description is not that of the first plan", file);
 		return -1;
 	}
@@ -219,10 +226,15 @@ static int read_topology(struct testbed *tb, const char *file, const json_t *pla
 	}
 	if (tb->topo)
 		return check_same(tb, file, name, text);
-	if (text && !strcmp(name, "graph"))
+	if (text) {
 		tb->description = strdup(text);
-	tb->topo = tb->description ? aggt_topo_describe(text, &why) :
-				     aggt_topo_parse(name, &why);
+		if (!tb->description) {
+			err("out of memory");
+			return -1;
+		}
+	}
+	tb->topo = text ? aggt_topo_describe(text, &why) :
+			  aggt_topo_parse(name, &why);
 	if (!tb->topo) {
 		err("%s: %s", file, why.text);
 		return -1;
@@ -308,6 +320,8 @@ static void sort_part(struct tb_part *part)
  */
 int tb_part_read(struct testbed *tb, char **file, int n)
 {
+	size_t i;
+
 	tb->part = calloc(1, sizeof(*tb->part));
 	if (!tb->part) {
 		err("out of memory");
@@ -317,6 +331,9 @@ int tb_part_read(struct testbed *tb, char **file, int n)
 		if (read_plan(tb, *file++))
 			return -1;
 	sort_part(tb->part);
+	for (i = 0; i < tb->part->n_servers; i++)
+		if (addressing_check_server(tb->topo, tb->part->server[i]))
+			return -1;
 	return 0;
 }
 

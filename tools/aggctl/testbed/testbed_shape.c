@@ -35,7 +35,8 @@ static int reshape_node(const struct testbed *tb, bool is_switch,
 /**
  * tb_reshape() - change the shape of all links of a testbed
  * @tb: the running testbed, gets the new shape
- * @shape: the new shape; all zero takes the old one away
+ * @shape: the new shape; all zero takes the old one away, but for rates of
+ *	the description
  * @core: the new rate of links between switches, 0: that of @shape
  *
  * The process ends up in some namespace of it.

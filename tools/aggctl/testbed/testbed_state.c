@@ -82,21 +82,25 @@ static json_t *ports_json(const struct testbed *tb, bool of_switch,
 
 static json_t *server_json(const struct testbed *tb, aggt_node server)
 {
+	/* Before the name, whose buffer it uses, too. */
+	json_t *ports = ports_json(tb, false, server);
+
 	return json_pack("{s:s, s:s, s:i, s:o, s:o}",
 			 "name", tb_node_name(tb, false, server),
 			 "role", "server", "number", server, "identity",
 			 json_addr(addressing_of_server(tb->topo, server)),
-			 "ports", ports_json(tb, false, server));
+			 "ports", ports);
 }
 
 static json_t *switch_json(const struct testbed *tb, uint32_t sw)
 {
 	const struct tb_port any = { .of_switch = true, .node = sw };
+	json_t *ports = ports_json(tb, true, sw);
 
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}",
 			 "name", tb_node_name(tb, true, sw), "role", "switch",
 			 "number", sw, "level", level_of(tb, &any),
-			 "ports", ports_json(tb, true, sw));
+			 "ports", ports);
 }
 
 /**
@@ -128,9 +132,12 @@ json_t *tb_state_json(const struct testbed *tb, bool complete)
 			 "loss", shape->loss, "duplicate", shape->duplicate,
 			 "reorder", shape->reorder, "corrupt", shape->corrupt,
 			 "nodes", nodes);
-	if (tb->description)
-		json_object_set_new(state, "description",
-				    json_string(tb->description));
+	if (tb->description &&
+	    json_object_set_new(state, "description",
+				json_string(tb->description))) {
+		json_decref(state);
+		return NULL;
+	}
 	return state;
 }
 
