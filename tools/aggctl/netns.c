@@ -56,11 +56,13 @@ bad:
 
 /**
  * netns_exists() - whether the name is taken
- * @name: name of the namespace
+ * @name: name or path of the namespace
  */
 bool netns_exists(const char *name)
 {
-	return !access(netns_path(name), F_OK);
+	/* Another error says that it cannot be looked at, not that it is gone. */
+	return !access(netns_path(name), F_OK) ||
+	       (errno != ENOENT && errno != ENOTDIR);
 }
 
 /**

@@ -132,7 +132,7 @@ static int common_options(struct aggctl *ctl, const char *name, int argc,
 	return options_parse(ctl, &cmd, &none, argc, argv, next);
 }
 
-/* A name that there is not is a wrong argument. Return: an exit status */
+/* An unknown namespace is a wrong argument. Return: an exit status */
 static int enter(const char *netns)
 {
 	if (!netns_enter(netns))

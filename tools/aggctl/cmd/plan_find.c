@@ -145,6 +145,23 @@ const char *plan_file_own(const struct plan_file *file, const char *prefix)
 	return name;
 }
 
+/* Is this process in the namespace of a node of the testbed? */
+static bool is_inside(void)
+{
+	json_t *state = tb_state_load();
+	bool inside = false;
+	const char *name;
+	json_t *node;
+	size_t i;
+
+	json_array_foreach(json_object_get(state, "nodes"), i, node) {
+		name = json_string_value(json_object_get(node, "name"));
+		inside |= name && netns_is_own(name);
+	}
+	json_decref(state);
+	return inside;
+}
+
 /**
  * plan_file_addressed() - refuse a plan without addresses that hosts can have
  * @file: the plan, which is not for a testbed
@@ -155,7 +172,19 @@ int plan_file_addressed(const struct plan_file *file)
 {
 	if (!json_object_get(file->json, "addresses"))
 		return 0;
-	err("the plan has the addresses of a testbed, and this is none: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'");
+	err("the plan has the addresses of a testbed, and %s: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'",
+	    tb_state_exists() ? "these hosts are none" : "no testbed is up here");
+	return -1;
+}
+
+/* A node of the testbed can have its addresses; another host or namespace cannot. */
+static int check_addresses(const struct plan_file *file)
+{
+	if (!tb_state_exists())
+		return plan_file_addressed(file);
+	if (!json_object_get(file->json, "addresses") || is_inside())
+		return 0;
+	err("the plan has the addresses of a testbed, and this is the namespace of none of its nodes: give the one of the node, or leave --netns out");
 	return -1;
 }
 
@@ -176,7 +205,7 @@ int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 	int ret;
 
 	*in_testbed = (!node || !netns) && tb_state_exists();
-	if (!*in_testbed && plan_file_addressed(file))
+	if (!*in_testbed && check_addresses(file))
 		return ST_FAILED;
 	if (!node && !*in_testbed) {
 		node = plan_file_own(file, "no testbed is up, and ");
