@@ -52,6 +52,16 @@ int __wrap_aggnet_node_get(struct aggnet_ctl *ctl, struct aggnet_node_info *node
 	return 0;
 }
 
+/* An allocation of members of this size fails. */
+static size_t no_memory_for;
+
+void *__real_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_memory_for && size == no_memory_for ? NULL : __real_calloc(n, size);
+}
+
 static void *copy(const void *list, size_t size)
 {
 	void *new = malloc(size + 1);
@@ -146,7 +156,7 @@ static int execute(const char *command)
 FIXTURE(init_links) {
 	struct aggnet_link_info wanted[LINKS];	/* eth0's first */
 	size_t n;
-	char advice[256];
+	char advice[512];
 };
 
 /* Execute what "host init" prints. Return: how many commands for links */
@@ -289,17 +299,40 @@ TEST_F(init_links, moved_port)
 /* It cannot be deleted; packets have to reach the neighbour all the same. */
 TEST_F(init_links, trees_leave_by_a_stale_one)
 {
+	char says[256];
+
 	was_at(_metadata, self, 0, htonl(OTHER));
 	played.link[0].trees = 1;
 	EXPECT_EQ(1, init(_metadata, self->advice));
-	EXPECT_STREQ("the link eth0 to 10.16.0.200 has a name of another description, and trees leave by it",
-		     self->advice);
+	snprintf(says, sizeof(says), "the link eth0 to 10.16.0.200 has a name that the description gives to %s, and trees leave by it: packets by names are sent twice until the plan is withdrawn",
+		 addr_text(self->wanted[0].neighbour));
+	EXPECT_STREQ(says, self->advice);
 	EXPECT_EQ(0, init(_metadata, self->advice));
 	EXPECT_NE('\0', *self->advice);
 	played.link[find(self->wanted[0].ifindex,
 			 (struct in_addr){ htonl(OTHER) })].trees = 0;
 	EXPECT_EQ(1, init(_metadata, self->advice));
 	expect_wanted(_metadata, self);
+}
+
+TEST_F(init_links, trees_leave_by_one_with_another_name)
+{
+	played.link[0].trees = 1;
+	played.link[0].name++;
+	EXPECT_EQ(0, init(_metadata, self->advice));
+	EXPECT_NE(NULL, strstr(self->advice, " has a name of another description, and trees leave by it"));
+}
+
+/* Without the list of links nothing may be said of them. */
+TEST_F(init_links, no_memory)
+{
+	struct host host;
+
+	ASSERT_EQ(ST_DONE, host_open(&host, TOPOLOGY, "v1"));
+	no_memory_for = sizeof(struct aggnet_link_info);
+	EXPECT_EQ(-1, host_look(&host));
+	no_memory_for = 0;
+	host_close(&host);
 }
 
 TEST_F(init_links, trees_leave_by_one_of_a_swap)

@@ -449,19 +449,6 @@ static bool has_name(const struct aggnet_link_info *link)
 	return link->has & AGGNET_HAS(AGGNET_A_LINK_NAME);
 }
 
-/* A link that trees leave by cannot be deleted; one without a name goes with them. */
-static void advise_link(struct host *host, const char *device,
-			const struct aggnet_link_info *now)
-{
-	char text[128];
-
-	snprintf(text, sizeof(text),
-		 "the link %s to %s has a name of another description, and trees leave by it",
-		 device, addr_text(now->neighbour));
-	if (has_name(now))
-		advise(host, text, "aggctl withdraw PLAN.json");
-}
-
 /**
  * struct links - links of this node
  * @list: of them
@@ -472,21 +459,26 @@ struct links {
 	size_t n;
 };
 
-static struct links wanted_links(const struct host *host)
+/* Return: 0, or -1 with an error line printed. */
+static int wanted_links(const struct host *host, struct links *wanted)
 {
 	json_t *named = named_links(host), *object;
-	struct links wanted = {
-		calloc(json_array_size(named) + 1, sizeof(*wanted.list)), 0,
-	};
-	struct aggnet_link_info *link = wanted.list;
+	struct aggnet_link_info *link;
 	json_int_t name, digit;
 	const char *port, *to;
 	unsigned int level;
 	size_t i;
 
+	wanted->n = 0;
+	wanted->list = calloc(json_array_size(named) + 1, sizeof(*wanted->list));
+	link = wanted->list;
+	if (!link) {
+		err("host init: out of memory");
+		json_decref(named);
+		return -1;
+	}
 	json_array_foreach(named, i, object) {
-		if (!link ||
-		    json_unpack(object, "{s:s, s:s, s:I, s:I}", "port", &port,
+		if (json_unpack(object, "{s:s, s:s, s:I, s:I}", "port", &port,
 				"neighbour", &to, "name", &name, "digit", &digit) ||
 		    sscanf(port, "eth%u", &level) != 1 ||
 		    inet_pton(AF_INET, to, &link->neighbour) != 1)
@@ -495,10 +487,10 @@ static struct links wanted_links(const struct host *host)
 		link->name = (uint64_t)name;
 		link->digit = (uint8_t)digit;
 		link++;
-		wanted.n++;
+		wanted->n++;
 	}
 	json_decref(named);
-	return wanted;
+	return 0;
 }
 
 /* The links of a port go with it, if it has another level. */
@@ -548,14 +540,48 @@ static bool is_old(const struct aggnet_link_info *now, const struct links *wante
 	return false;
 }
 
-static void look_for_old(struct host *host, const struct aggnet_link_info *now)
+/* The wanted link with the name of this one; NULL: the description does not give it. */
+static const struct aggnet_link_info *
+with_name_of(const struct aggnet_link_info *now, const struct links *wanted)
+{
+	size_t i;
+
+	for (i = 0; i < wanted->n; i++)
+		if (has_same_name(now, &wanted->list[i]))
+			return &wanted->list[i];
+	return NULL;
+}
+
+/* A link that trees leave by cannot be deleted; one without a name goes with them. */
+static void advise_link(struct host *host, const char *device,
+			const struct aggnet_link_info *now,
+			const struct links *wanted)
+{
+	const struct aggnet_link_info *other = with_name_of(now, wanted);
+	char text[256], to[INET_ADDRSTRLEN];
+
+	strcpy(to, addr_text(now->neighbour));
+	if (other)
+		snprintf(text, sizeof(text),
+			 "the link %s to %s has a name that the description gives to %s, and trees leave by it: packets by names are sent twice until the plan is withdrawn",
+			 device, to, addr_text(other->neighbour));
+	else
+		snprintf(text, sizeof(text),
+			 "the link %s to %s has a name of another description, and trees leave by it",
+			 device, to);
+	if (has_name(now))
+		advise(host, text, "aggctl withdraw PLAN.json");
+}
+
+static void look_for_old(struct host *host, const struct aggnet_link_info *now,
+			 const struct links *wanted)
 {
 	char device[IF_NAMESIZE];
 
 	if (!if_indextoname(now->ifindex, device))
 		return;
 	if (now->trees)
-		advise_link(host, device, now);
+		advise_link(host, device, now, wanted);
 	else
 		setting(host, false, "aggctl link del %s neighbour %s", device,
 			addr_text(now->neighbour));
@@ -577,23 +603,26 @@ static void look_at_link(struct host *host, const struct aggnet_link_info *link,
 }
 
 /*
- * A neighbour may have an address that another one has had. What is deleted comes first, so
- * that it is nothing that was just added.
+ * A neighbour may have an address that another one has had. Delete first: a later delete
+ * could remove a link that was just added. Return: 0, or -1 with an error line printed.
  */
-static void look_at_links(struct host *host, struct aggnet_ctl *ctl)
+static int look_at_links(struct host *host, struct aggnet_ctl *ctl)
 {
-	struct links wanted = wanted_links(host);
-	struct links now = present_links(host, ctl);
+	struct links wanted, now;
 	size_t i;
 
+	if (wanted_links(host, &wanted))
+		return -1;
+	now = present_links(host, ctl);
 	for (i = 0; i < now.n; i++)
 		if (is_old(&now.list[i], &wanted))
-			look_for_old(host, &now.list[i]);
+			look_for_old(host, &now.list[i], &wanted);
 	for (i = 0; i < wanted.n; i++)
 		look_at_link(host, &wanted.list[i],
 			     info_find_link(now.list, now.n, &wanted.list[i]));
 	free(wanted.list);
 	free(now.list);
+	return 0;
 }
 
 /*
@@ -665,7 +694,7 @@ static int look_at_module(struct host *host, uint16_t *port)
 		setting(host, node.address.s_addr == self.s_addr,
 			"aggctl node set address %s", addr_text(self));
 		look_at_ports(host, loaded ? ctl : NULL);
-		look_at_links(host, loaded ? ctl : NULL);
+		ret = look_at_links(host, loaded ? ctl : NULL);
 	}
 	*port = node.port ? node.port : AGGNET_UDP_PORT;
 	aggnet_ctl_close(ctl);
