@@ -403,7 +403,7 @@ void checks_reach(struct checks *c, struct aggnet_ctl *ctl,
 		if (!r.list[i].named && !is_behind_fault(&r, &r.list[i]))
 			name_result(c, &r.list[i]);
 	if (r.left_out)
-		checks_note(c, "member", "%zu neighbours and members are not asked: this command asks %d: 'aggctl host check' on the others asks this host",
+		checks_note(c, "member", "%zu neighbours and members are not asked: this command asks %d: execute 'aggctl host check' on them",
 			    r.left_out, ASK_MOST);
 	free(r.list);
 }

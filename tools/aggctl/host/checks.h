@@ -40,7 +40,7 @@ void checks_add(struct checks *c, bool ok, const char *what, const char *fmt,
 		...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Add a row that is no fault, and not good either. */
+/* Add a note: a row that is neither good nor a fault. Programs see no fault: "ok" is true. */
 void checks_note(struct checks *c, const char *what, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -53,7 +53,7 @@ void checks_note(struct checks *c, const char *what, const char *fmt, ...)
 	vsnprintf(finding, sizeof(finding), fmt, ap);
 	va_end(ap);
 	checks_add(c, true, what, "%s", finding);
-	json_object_set_new(last_row(c), "ok", json_null());
+	json_object_set_new(last_row(c), "note", json_true());
 }
 
 void checks_fix(struct checks *c, const char *fmt, ...)
