@@ -229,6 +229,8 @@ TEST_F(why, link)
 	/* Other users may name devices in a namespace of their own. */
 	strcpy(played.port.ifname, "x;id");
 	EXPECT_SAYS(3, "  WRONG: port x;id: it is down or has no cable. Next: rename it: a shell would interpret this name\n");
+	strcpy(played.port.ifname, "n\xff");
+	EXPECT_SAYS(3, "  WRONG: port n\\xff: it is down or has no cable. Next: ");
 	strcpy(played.port.ifname, "eth7");
 	played.port.ifindex--;
 	EXPECT_SAYS(3, "WRONG: port 2147483632: the entry's link leaves by it, and it is not attached");

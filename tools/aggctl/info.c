@@ -38,10 +38,10 @@ json_t *info_bytes(const uint8_t *bytes, size_t n)
 
 /**
  * info_text() - text that need not be UTF-8, which a string of JSON is
- * @text: such as the name of a device
+ * @text: such as the name of a device; or NULL
  *
  * Return: the text; if it is not UTF-8, with its bytes that are not ASCII as \xHH; or NULL
- * without memory.
+ * without text or memory.
  */
 json_t *info_text(const char *text)
 {
@@ -50,7 +50,7 @@ json_t *info_text(const char *text)
 	size_t len;
 	FILE *f;
 
-	if (string)
+	if (string || !text)
 		return string;
 	f = open_memstream(&escaped, &len);
 	if (!f)

@@ -27,8 +27,12 @@ static void family(FILE *f, const char *name, const char *type,
 }
 
 /* The value of a label: a backslash, a quote and a new line are escaped. */
-static void label(FILE *f, const char *name, const char *value, bool first)
+/* Prometheus refuses a whole file with a label that is not UTF-8. */
+static void label(FILE *f, const char *name, const char *text, bool first)
 {
+	json_t *string = info_text(text);
+	const char *value = string ? json_string_value(string) : "";
+
 	fprintf(f, "%s%s=\"", first ? "{" : ",", name);
 	for (; *value; value++) {
 		if (*value == '\n')
@@ -39,6 +43,7 @@ static void label(FILE *f, const char *name, const char *value, bool first)
 			putc(*value, f);
 	}
 	putc('"', f);
+	json_decref(string);
 }
 
 static void value(FILE *f, uint64_t number)

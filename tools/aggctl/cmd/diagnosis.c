@@ -23,9 +23,12 @@
 void finding_add(json_t *findings, bool note, const char *object,
 		 const char *cause, const char *fix)
 {
-	json_array_append_new(findings, json_pack("{s:b, s:s, s:s, s:s}",
-						  "note", note, "object", object,
-						  "cause", cause, "fix", fix));
+	/* Names of devices need not be UTF-8. */
+	json_array_append_new(findings, json_pack("{s:b, s:o, s:o, s:o}",
+						  "note", note, "object",
+						  info_text(object), "cause",
+						  info_text(cause), "fix",
+						  info_text(fix)));
 }
 
 /**
@@ -323,10 +326,10 @@ static json_t *tree_json(const struct subject *s,
 {
 	uint64_t id = tree->incast_id;
 
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:o, s:I}",
+	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:b, s:o, s:I}",
 			 "job", (json_int_t)aggnet_incast_job(id),
 			 "receiver", addr_json(aggnet_incast_receiver(id)),
-			 "node", s->name, "part", part_of(s, tree),
+			 "node", info_text(s->name), "part", part_of(s, tree),
 			 "state", info_name(aggnet_state_names, tree->state),
 			 "scheme", info_name(aggnet_scheme_names, tree->scheme),
 			 "expected", (json_int_t)transfer_stats_planned(tree),

@@ -24,19 +24,21 @@ struct listing {
 	json_t *list;
 };
 
-/* The name of a device if it is reported, else NULL. */
-static const char *reported(const struct listing *l, uint32_t index)
+/* The name of a device as it is reported, else NULL. */
+static json_t *reported(const struct listing *l, uint32_t index)
 {
-	static char name[IF_NAMESIZE];
-	const json_t *device;
+	char device[IF_NAMESIZE];
+	const json_t *object;
+	json_t *name;
 	size_t i;
 
-	if (!if_indextoname(index, name))
+	if (!if_indextoname(index, device))
 		return NULL;
-	json_array_foreach(l->devices, i, device)
-		if (!strcmp(json_string_value(json_object_get(device, "name")),
-			    name))
+	name = info_text(device);
+	json_array_foreach(l->devices, i, object)
+		if (json_equal(json_object_get(object, "name"), name))
 			return name;
+	json_decref(name);
 	return NULL;
 }
 
@@ -58,8 +60,7 @@ static int take_route(struct nl_msg *msg, void *arg)
 	const struct nlattr *oif = nlmsg_find_attr(h, sizeof(*rtm), RTA_OIF);
 	struct in_addr via = addr_attr(h, sizeof(*rtm), RTA_GATEWAY);
 	const struct listing *l = arg;
-	const char *device;
-	json_t *route;
+	json_t *route, *device;
 
 	if (h->nlmsg_type != RTM_NEWROUTE || rtm->rtm_type != RTN_UNICAST ||
 	    rtm->rtm_table != RT_TABLE_MAIN || rtm->rtm_flags & RTM_F_CLONED ||
@@ -68,7 +69,7 @@ static int take_route(struct nl_msg *msg, void *arg)
 	device = reported(l, nla_get_u32(oif));
 	if (!device)
 		return NL_OK;
-	route = json_pack("{s:s, s:i}", "device", device, "prefixlen",
+	route = json_pack("{s:o, s:i}", "device", device, "prefixlen",
 			  rtm->rtm_dst_len);
 	json_object_set_new(route, "to", addr_json(addr_attr(h, sizeof(*rtm),
 							     RTA_DST)));
@@ -84,8 +85,7 @@ static int take_neighbour(struct nl_msg *msg, void *arg)
 	const struct nlattr *mac = nlmsg_find_attr(h, sizeof(*nd), NDA_LLADDR);
 	const struct listing *l = arg;
 	const unsigned char *b;
-	const char *device;
-	json_t *row;
+	json_t *row, *device;
 
 	if (h->nlmsg_type != RTM_NEWNEIGH || !(nd->ndm_state & KNOWN) || !mac ||
 	    nla_len(mac) != 6)
@@ -94,7 +94,7 @@ static int take_neighbour(struct nl_msg *msg, void *arg)
 	if (!device)
 		return NL_OK;
 	b = nla_data(mac);
-	row = json_pack("{s:s, s:o}", "device", device, "mac",
+	row = json_pack("{s:o, s:o}", "device", device, "mac",
 			json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", b[0],
 				     b[1], b[2], b[3], b[4], b[5]));
 	json_object_set_new(row, "address", addr_json(addr_attr(h, sizeof(*nd),
