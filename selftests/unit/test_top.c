@@ -134,6 +134,27 @@ TEST(backwards)
 	json_decref(rows);
 }
 
+/* The text names a node that only forwards as "tree show" does; programs read the state. */
+TEST(forwards)
+{
+	struct aggnet_tree_info is[] = { entry(7, 0, 0), entry(8, 0, 0) };
+	const struct top_sample before = { is, 2, SECOND }, now = { is, 2, 2 * SECOND };
+	const char *state[] = { "idle", "forwards" };
+	json_t *rows, *row;
+	size_t i;
+
+	setenv("AGGNET_NETWORK", "", 1);
+	is[1].has = 0;
+	rows = top_rows(&now, &before);
+	json_array_foreach(rows, i, row) {
+		EXPECT_STREQ("idle", json_string_value(json_object_get(row, "state")));
+		EXPECT_EQ(i == 1, json_is_true(json_object_get(row, "forwards")));
+		top_text(row);
+		EXPECT_STREQ(state[i], json_string_value(json_object_get(row, "state")));
+	}
+	json_decref(rows);
+}
+
 /* Names are read once in each process, as each test is. */
 static void describe(void)
 {

@@ -35,7 +35,7 @@ static int print_table(json_t *rows)
 	size_t i;
 
 	json_array_foreach(rows, i, row)
-		top_name(row);
+		top_text(row);
 	out_clear();
 	return out_rows(cols, ARRAY_SIZE(cols), rows);
 }

@@ -56,11 +56,12 @@ static json_t *merged_percent(const struct aggnet_tree_info *tree)
 static json_t *row_of(const struct aggnet_tree_info *tree,
 		      const struct aggnet_tree_info *before, double seconds)
 {
-	json_t *row = json_pack("{s:I, s:s, s:s, s:o, s:o, s:I, s:I}",
+	json_t *row = json_pack("{s:I, s:s, s:s, s:b, s:o, s:o, s:I, s:I}",
 				"job", (json_int_t)aggnet_incast_job(tree->incast_id),
 				"receiver",
 				addr_text(aggnet_incast_receiver(tree->incast_id)),
 				"state", info_name(aggnet_state_names, tree->state),
+				"forwards", transfer_stats_forwards(tree),
 				"bound", top_bound(tree),
 				"merged_percent", merged_percent(tree),
 				"fallbacks", top_fallbacks(tree),
@@ -120,4 +121,11 @@ void top_name(json_t *row)
 	name = names_host(addr);
 	if (strlen(name) < INET_ADDRSTRLEN)
 		json_object_set_new(row, "receiver", json_string(name));
+}
+
+void top_text(json_t *row)
+{
+	top_name(row);
+	if (json_is_true(json_object_get(row, "forwards")))
+		json_object_set_new(row, "state", json_string("forwards"));
 }

@@ -42,4 +42,7 @@ json_int_t top_fallbacks(const struct aggnet_tree_info *tree);
  */
 void top_name(json_t *row);
 
+/* Make a row of top_rows() one of text: top_name(), and the state as in "tree show". */
+void top_text(json_t *row);
+
 #endif
