@@ -68,11 +68,11 @@ static void find_none(const struct subject *s, const json_t *trees,
 		return;
 	if (counters_value(&s->counters, "forwarded_filter"))
 		finding_add(findings, true, s->name,
-			    WHY_NO_ENTRY " of this transfer, and has forwarded packets by the names of its links",
+			    WHY_NO_ENTRY WHY_OF_ONE ", and has forwarded packets by the names of its links",
 			    "aggctl stats show");
 	else
 		finding_add(findings, false, s->name, job != UINT64_MAX || receiver ?
-			    WHY_NO_ENTRY " of this transfer, and merges nothing of it" :
+			    WHY_NO_ENTRY WHY_OF_ONE ", and merges nothing of it" :
 			    WHY_NO_ENTRY ", and merges nothing",
 			    "aggctl apply PLAN.json");
 }
@@ -99,7 +99,8 @@ static json_t *answer_json(const struct subject *s, json_t *trees)
 	json_t *findings = diagnose_node(s);
 
 	find_none(s, trees, findings);
-	return json_pack("{s:s, s:o, s:o, s:O, s:o, s:o}", "node", s->name,
+	return json_pack("{s:o, s:o, s:o, s:O, s:o, s:o}", "node",
+			 info_text(s->name),
 			 "identity", addr_json(s->node.address),
 			 "findings", findings, "trees", trees, "fallbacks",
 			 fallback_json(&s->counters, NULL), "notes",

@@ -49,65 +49,91 @@ static json_t *row_json(const json_t *asked)
 			 "it has not printed what aggctl why prints");
 }
 
-/* Call @test for each entry of the answers. Return: for how many it holds; @all: of these */
-static size_t count_trees(const json_t *asked, size_t *all,
-			  bool (*test)(const json_t *tree, const json_t *about),
-			  const json_t *about)
-{
-	size_t i, k, n = 0;
-	json_t *row, *tree;
-
-	*all = 0;
-	json_array_foreach((json_t *)asked, i, row)
-		json_array_foreach(json_object_get(json_object_get(row, "answer"),
-						   "trees"), k, tree) {
-			n += test(tree, about);
-			++*all;
-		}
-	return n;
-}
-
 /* Have packets of this entry the names of their links? */
-static bool has_names(const json_t *tree, const json_t *about)
+static bool has_names(const json_t *tree)
 {
 	const char *scheme = json_string_value(json_object_get(tree, "scheme"));
 
-	(void)about;
 	return scheme && !strcmp(scheme, "packet");
 }
 
-/* Is a node its receiver, or a child in the plan? */
-static bool names_end(const json_t *tree, const json_t *identity)
+static void add_end(json_t *ends, const json_t *identity)
+{
+	if (json_is_string(identity))
+		json_object_set_new(ends, json_string_value(identity), json_true());
+}
+
+/* The receiver of an entry, and its children in the plan. */
+static void add_ends(json_t *ends, const json_t *tree)
 {
 	json_t *child;
 	size_t i;
 
-	if (json_equal(json_object_get(tree, "receiver"), identity))
-		return true;
+	add_end(ends, json_object_get(tree, "receiver"));
 	json_array_foreach(json_object_get(tree, "children"), i, child)
-		if (json_equal(child, identity))
-			return true;
-	return false;
+		add_end(ends, child);
+}
+
+/*
+ * Identities of the ends of all entries; NULL: there is no entry, or one of another scheme
+ * than packet.
+ */
+static json_t *all_ends(const json_t *asked)
+{
+	json_t *ends = json_object(), *row, *tree;
+	size_t i, k, n = 0;
+
+	json_array_foreach((json_t *)asked, i, row)
+		json_array_foreach(json_object_get(json_object_get(row, "answer"),
+						   "trees"), k, tree) {
+			if (!has_names(tree)) {
+				json_decref(ends);
+				return NULL;
+			}
+			add_ends(ends, tree);
+			n++;
+		}
+	if (n)
+		return ends;
+	json_decref(ends);
+	return NULL;
 }
 
 /*
  * A host without an entry does not know the scheme, and so not whether it should have one:
- * of a transfer of scheme packet, only the ends have. The others do know: their entries
- * name the ends.
+ * of a transfer of scheme packet, only the ends have an entry. The others do know: their
+ * entries name the ends.
  */
-static bool may_have_none(const json_t *asked, const json_t *answer)
+static bool may_have_none(const json_t *ends, const json_t *answer)
 {
 	const json_t *identity = json_object_get(answer, "identity");
-	size_t all;
 
-	return count_trees(asked, &all, has_names, NULL) == all && all &&
-	       !count_trees(asked, &all, names_end, identity);
+	return ends && !(json_is_string(identity) &&
+			 json_object_get(ends, json_string_value(identity)));
+}
+
+/* What the host says of it holds if it is a note there, too, or a fault. */
+static void judge_finding(json_t *finding, bool note)
+{
+	const char *cause = json_string_value(json_object_get(finding, "cause"));
+	bool one;
+
+	if (!cause || strncmp(cause, WHY_NO_ENTRY, strlen(WHY_NO_ENTRY)) ||
+	    json_is_true(json_object_get(finding, "note")) == note)
+		return;
+	one = strstr(cause, WHY_OF_ONE);
+	json_object_set_new(finding, "note", json_boolean(note));
+	json_object_set_new(finding, "cause", json_sprintf(WHY_NO_ENTRY "%s, and %s",
+			    one ? WHY_OF_ONE : "", note ?
+			    "needs none if it only forwards" :
+			    one ? "merges nothing of it" : "merges nothing"));
+	json_object_set_new(finding, "fix", json_string(note ?
+			    "aggctl stats show" : "aggctl apply PLAN.json"));
 }
 
 static void judge_none(json_t *asked)
 {
-	json_t *row, *answer, *finding;
-	const char *cause;
+	json_t *ends = all_ends(asked), *row, *answer, *finding;
 	size_t i, k;
 	bool note;
 
@@ -115,15 +141,11 @@ static void judge_none(json_t *asked)
 		answer = json_object_get(row, "answer");
 		if (json_array_size(json_object_get(answer, "trees")))
 			continue;
-		note = may_have_none(asked, answer);
-		json_array_foreach(json_object_get(answer, "findings"), k, finding) {
-			cause = json_string_value(json_object_get(finding, "cause"));
-			if (cause && !strncmp(cause, WHY_NO_ENTRY,
-					      strlen(WHY_NO_ENTRY)))
-				json_object_set_new(finding, "note",
-						    json_boolean(note));
-		}
+		note = may_have_none(ends, answer);
+		json_array_foreach(json_object_get(answer, "findings"), k, finding)
+			judge_finding(finding, note);
 	}
+	json_decref(ends);
 }
 
 json_t *why_hosts(const struct hosts *hosts, const char *arguments)

@@ -15,6 +15,9 @@
 /* Cause of the finding about a node that has no entry; more words follow. */
 #define WHY_NO_ENTRY	"it has no entry"
 
+/* The words that follow if one transfer was asked for. */
+#define WHY_OF_ONE	" of this transfer"
+
 /* Is something not as planned? */
 bool why_is_wrong(const json_t *answer);
 
