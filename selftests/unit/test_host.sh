@@ -128,8 +128,13 @@ reported()
 	ip route add 10.9.0.0/16 via 192.168.10.9 &&
 		ip neighbour add 192.168.10.9 lladdr 02:00:00:00:00:09 dev eth0 &&
 		ip neighbour add 224.0.0.9 lladdr 01:00:5e:00:00:09 dev eth0 nud noarp &&
-		"$aggctl" host report --all > told || return
+		ip link add $'n\xff' type dummy && ip link set $'n\xff' up &&
+		ip address add 10.8.0.1/24 dev $'n\xff' &&
+		ip route add 10.8.1.0/24 via 10.8.0.2 || return
+	"$aggctl" host report --name v --all > told
+	ip link del $'n\xff'
 	cat told
+	jq -e '.routes | any(.device == "n\\xff" and .to == "10.8.1.0")' told || return
 	jq -e '(.routes | any(. == {device: "eth0", to: "10.9.0.0", prefixlen: 16,
 			via: "192.168.10.9"}) and all(.via) and any(.to == "10.0.0.3")) and
 		.neighbours == [{device: "eth0", mac: "02:00:00:00:00:09",

@@ -380,9 +380,14 @@ no_entry()
 	lacks true .
 	why 3 7 && head -n 1 said | grep -qx "job 7: as planned on 3 of 4 hosts; WRONG on v2" ||
 		return
+	grep -qx "WRONG: v2: it has no entry of this transfer, and merges nothing of it. Next: aggctl apply PLAN.json" said ||
+		return
 	lacks false '.trees[0].scheme = "packet"'
 	why 0 7 && head -n 1 said | grep -qx "job 7: as planned on all 4 hosts" &&
-		grep -q "^note: v2: it has no entry of this transfer, and more" said
+		grep -qx "note: v2: it has no entry of this transfer, and needs none if it only forwards. Next: aggctl stats show" said ||
+		return
+	lacks true '.trees[0].scheme = "packet"'
+	why 0 7 && grep -q "^note: v2: it has no entry of this transfer, and more. Next: x" said
 }
 
 # The plan was not applied on v2, which is an end by the entry of another host.
@@ -497,13 +502,13 @@ reported()
 {
 	cat > ssh << 'END'
 #!/bin/bash
-case $2 in "aggctl host report") ;; "aggctl host report --all") touch all ;; *) exit ;; esac
+case $2 in "aggctl host report --name host") ;; "aggctl host report --name host --all") touch all ;; *) exit ;; esac
 i=${1#v}
 jq -n --arg a "10.0.0.$((i + 1))" '{name: "a-host", devices: [{name: "eth0", up: true,
 	address: $a, prefixlen: 24, mtu: 1500}]}'
 END
 	for i in 0 1 2 3; do
-		./ssh "v$i" "aggctl host report" | jq ".name = \"v$i\""
+		./ssh "v$i" "aggctl host report --name host" | jq ".name = \"v$i\""
 	done > reports
 	"$aggctl" describe reports > typed &&
 		"$aggctl" describe --hosts list --ssh "$tmp/ssh" > said &&

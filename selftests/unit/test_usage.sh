@@ -90,6 +90,17 @@ refused 2 "host report: --name: host a/b: a name begins with a letter and has le
 	host report --name a/b
 refused 2 "host report: --name: a host cannot be called 'a b'" host report --name 'a b'
 refused 2 "host report: --name: a host cannot be called 'switch1'" host report --name switch1
+# called NAME SENTENCE: the name of this host is refused, too
+called()
+{
+	# shellcheck disable=SC2016
+	aggctl=$aggctl unshare -ru bash -c 'echo "$0" > /proc/sys/kernel/hostname
+		"$aggctl" host report; echo $?' "$1" > out 2> err
+	result "a host that is called $1" "$(diff <(echo "aggctl: host report: $2: give --name") err;
+		diff <(echo 2) out)"
+}
+called switch1 "a host cannot be called 'switch1'"
+called 3f "host 3f: a name begins with a letter and has letters, digits, '.', '_' and '-', 47 at most"
 refused 1 "host init: no device of this host has 198.51.100.2, the address of store-2: assign it, or correct its line 'address'" \
 	host init --topology @net --host store-2
 { cat net; echo 'address store-2-store-1 198.51.100.3'; } > port
@@ -130,9 +141,29 @@ refused 1 "host init: no-identity: no line 'address b A.B.C.D': each server need
 sed '/^address/d' all > bare
 "$aggctl" -j plan --topology @bare --senders b,c --receivers a > estimate
 for command in apply withdraw supervise; do
-	refused 1 "the plan has the addresses of a testbed, and this is none: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
+	refused 1 "the plan has the addresses of a testbed, and no testbed is up here: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
 		$command estimate
 done
+# In the namespace of a node of the testbed, the plan may have its addresses; in another one
+# it may not.
+# shellcheck disable=SC2317
+inside()
+{
+	mount -t tmpfs none /run && mkdir /run/aggnet &&
+		echo '{"nodes": [{"name": "b"}]}' > /run/aggnet/testbed.json &&
+		ip netns add b && ip netns add other || return
+	for command in apply withdraw; do
+		"$aggctl" -n b $command estimate --node b
+		"$aggctl" -n other $command estimate --node b
+	done 2>&1 | grep "addresses of a testbed"
+}
+export -f inside
+aggctl=$aggctl unshare -rnm bash -c inside > out 2>&1
+result "--netns and --node in a testbed, and outside of it" "$(for i in 1 2; do
+	echo "aggctl: the plan has the addresses of a testbed, and this is the namespace of none of its nodes: give the one of the node, or leave --netns out"
+done | diff - out)"
+ln -s loop loop
+refused 1 "namespace ./loop: Too many levels of symbolic links" -n ./loop node show
 "$aggctl" -j plan --topology ghc:200,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2 --senders v1,v2 --receivers v0 > large
 refused 1 "large: it has no nodes: plan with a description that has an 'address' line for each server and port: '--topology @FILE'" \
 	apply large

@@ -89,7 +89,10 @@ static int read_reports(json_t *reports, const char *path)
 	return st;
 }
 
-/* A host has the name of its line. Without a report of each the network is another one. */
+/*
+ * A host has the name of its line, whatever it is called: it reports a name that is never
+ * refused. Without a report of each the network is another one.
+ */
 static int ask_reports(json_t *reports)
 {
 	json_t *asked = NULL, *row, *report;
@@ -97,7 +100,8 @@ static int ask_reports(json_t *reports)
 	size_t i;
 
 	if (!hosts_load(&hosts))
-		asked = hosts_ask(&hosts, all ? "host report --all" : "host report");
+		asked = hosts_ask(&hosts, all ? "host report --name host --all" :
+				  "host report --name host");
 	json_array_foreach(asked, i, row) {
 		report = json_object_get(row, "answer");
 		if (!report)

@@ -87,17 +87,32 @@ static int run_init(const struct aggctl *ctl, int argc, char **argv)
 	return st;
 }
 
+/* A name that describe refuses is of no use. Return: an exit status */
+static int check_name(const char *self)
+{
+	json_t *text;
+
+	if (name)
+		return options_utf8("host report", "name", name) ?
+		       ST_USAGE : describe_name(name, true);
+	text = json_string(self);
+	if (!text)
+		return usage("host: the name of this host is not UTF-8: --name gives another one");
+	json_decref(text);
+	return describe_name(self, false);
+}
+
 static int run_report(const struct aggctl *ctl, int argc, char **argv)
 {
+	const char *self = name ? name : host_own_name();
 	json_t *report;
 
 	(void)ctl;
 	(void)argc;
 	(void)argv;
-	if (options_utf8("host report", "name", name) ||
-	    (name && describe_name(name)))
+	if (check_name(self))
 		return ST_USAGE;
-	report = host_report(name, all);
+	report = host_report(self, all);
 	return report ? out_json(report) : ST_FAILED;
 }
 
@@ -117,7 +132,7 @@ static void name_hosts(json_t *rows)
 
 	json_array_foreach(rows, i, row) {
 		names_put(row, "finding");
-		if (json_is_null(json_object_get(row, "ok")))
+		if (json_is_true(json_object_get(row, "note")))
 			json_object_set_new(row, "ok", json_string("note"));
 	}
 }

@@ -341,18 +341,21 @@ static int check_all(const char *text)
 	return fault ? -1 : 0;
 }
 
-int describe_name(const char *name)
+int describe_name(const char *name, bool given)
 {
+	const char *option = given ? "--name: " : "";
+	const char *next = given ? "" : ": give --name";
 	const char *other = strcmp(name, "a") ? "a" : "b", *fault;
 	struct aggt_err why;
 	char text[256];
 
 	if (!net_is_name(name))
-		return usage("host report: --name: a host cannot be called '%s'", name);
+		return usage("host report: %sa host cannot be called '%s'%s",
+			     option, name, next);
 	snprintf(text, sizeof(text), "topology graph\nhost %s\nhost %s\nlink %s %s\n",
 		 name, other, name, other);
 	fault = fault_of(text, &why);
-	return fault ? usage("host report: --name: %s", fault) : ST_DONE;
+	return fault ? usage("host report: %s%s%s", option, fault, next) : ST_DONE;
 }
 
 static int write_checked(FILE *out, const struct net *net)

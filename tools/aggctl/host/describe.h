@@ -48,10 +48,11 @@ int describe(FILE *out, const json_t *reports,
 
 /**
  * describe_name() - check the name of a host before it reports
- * @name: the value of --name
+ * @name: the value of --name, or the name of this host
+ * @given: it is that of --name
  *
  * Return: ST_DONE or ST_USAGE, then an error line is out
  */
-int describe_name(const char *name);
+int describe_name(const char *name, bool given);
 
 #endif

@@ -99,7 +99,10 @@ uint32_t net_mask(unsigned int length);
 uint32_t net_of(const struct port *p);
 bool net_overlap(const struct port *a, const struct port *b);
 
-/* Can a line of the description have this name, and no switch of it? */
+/*
+ * Can a line of the description have this name, and is it not the name of a switch that
+ * describe makes?
+ */
 bool net_is_name(const char *name);
 
 /* The name of a port's host. */

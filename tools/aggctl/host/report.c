@@ -145,21 +145,22 @@ static void add_module(json_t *report)
 	aggnet_ctl_close(ctl);
 }
 
+const char *host_own_name(void)
+{
+	static char self[256];
+
+	gethostname(self, sizeof(self) - 1);
+	self[strcspn(self, ".")] = 0;
+	return self;
+}
+
 json_t *host_report(const char *name, bool all)
 {
-	char self[256] = "";
 	json_t *list = devices(all), *report;
 
 	if (!list)
 		return NULL;
-	gethostname(self, sizeof(self) - 1);
-	self[strcspn(self, ".")] = 0;
-	report = json_pack("{s:s}", "name", name ? name : self);
-	if (!report) {
-		err("host: the name of this host is not UTF-8: --name gives another one");
-		json_decref(list);
-		return NULL;
-	}
+	report = json_pack("{s:s}", "name", name);
 	add_module(report);
 	report_net(report, list);
 	json_object_set_new(report, "devices", list);

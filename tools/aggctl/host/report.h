@@ -6,9 +6,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/* The name of this host, without its domain, in a buffer that the next call overwrites. */
+const char *host_own_name(void);
+
 /**
  * host_report() - describe this host
- * @name: its name, NULL: the name of the host without its domain
+ * @name: its name, which is UTF-8
  * @all: with devices that are not hardware, such as bridges and veth
  *
  * Needs no privilege; only the identity that the module has does.
