@@ -128,7 +128,7 @@ reported()
 	ip route add 10.9.0.0/16 via 192.168.10.9 &&
 		ip neighbour add 192.168.10.9 lladdr 02:00:00:00:00:09 dev eth0 &&
 		ip neighbour add 224.0.0.9 lladdr 01:00:5e:00:00:09 dev eth0 nud noarp &&
-		ip link add $'n\xff' type dummy && ip link set $'n\xff' up &&
+		ip link add $'n\xff' type veth && ip link set $'n\xff' up &&
 		ip address add 10.8.0.1/24 dev $'n\xff' &&
 		ip route add 10.8.1.0/24 via 10.8.0.2 || return
 	"$aggctl" host report --name v --all > told
