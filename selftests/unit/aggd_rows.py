@@ -385,6 +385,13 @@ def memory():
         d.planned(small)
         equal([client.show(j)["state"] for j in (large, small)], ["queued"] * 2)
         equal([client.show(j)["ahead"] for j in (large, small)], [0, 1])
+        d.hold("plan")
+        last = client.submit(memory=65536)
+        equal([(client.show(j)["state"], client.show(j).get("waits"))
+               for j in (jobs[1], small, last)],
+              [("in force", None), ("queued", "room"), ("queued", "plan")])
+        client.ask({"op": "cancel", "job": last})
+        d.release("plan")
         client.ask({"op": "cancel", "job": jobs[0]})
         client.wait(jobs[0], "ended")
         client.ask({"op": "list"})
