@@ -49,12 +49,24 @@ submit)
 	echo "00,down=1001,ranks=3"
 	while :; do sleep 0.01; done ;;
 list)
-	# The first job is another one.
+	# The first job is another one. So is 1001, which comes before the second group.
+	[ -z "${SILENT:-}" ] || { echo "aggctl: aggd does not answer" >&2; exit 1; }
 	: >> "$CALLS.listed"
-	[ "$(grep -c 'job submit' "$CALLS")" != 2 ] || echo >> "$CALLS.listed"
-	printf 'job user kind state ahead\n900 1 group queued 0\n'
-	grep '^aggctl job submit' "$CALLS" | awk -v state="${WAITS:-in force}" \
-		'{ print 999 + NR, 1, "group", (NR > 1 ? state : "in force"), 0 }' ;;
+	submits=$(grep -c '^aggctl job submit' "$CALLS")
+	[ "$submits" != 2 ] || echo >> "$CALLS.listed"
+	# job ID STATE [WHAT IT WAITS FOR]
+	job()
+	{
+		printf '  {\n    "job": %s,\n    "user": 1,\n    "state": "%s"' "$1" "$2"
+		[ -z "${3:-}" ] || printf ',\n    "waits": "%s"' "$3"
+		printf '\n  }'
+	}
+	printf '[\n'
+	job 900 queued room
+	[ "$submits" = 0 ] || { echo ,; job 1000 "in force"; }
+	[ "$submits" -lt 2 ] || [ -z "${OTHER:-}" ] || { echo ,; job 1001 $OTHER; }
+	[ "$submits" -lt 2 ] || { echo ,; job 1002 "${WAITS:-in force}" ${WAITS_AT:-}; }
+	printf '\n]\n' ;;
 esac
 END
 fake ssh <<'END'
@@ -236,23 +248,40 @@ mpi_refused()
 	[ $? = 2 ] && grep "^usage: " err && called
 }
 
-# A group that is queued may wait for this run; one that is put in force comes.
-mpi_queued()
+# comes STATE [WHAT IT WAITS FOR]: the second group, and the program runs
+comes()
 {
 	local pid
 
-	WAITS=queued WAITS_FOR=int32 AGGD_QUEUE=1 mpi node1 'node2*2,node3' \
+	rm -f calls.listed goes
+	WAITS=$1 WAITS_AT=${2:-} WAITS_FOR=int32 GOES=$tmp/goes AGGD_QUEUE=1 \
+		mpi node1 'node2*2,node3' sum/float64,max/int32 true &
+	pid=$!
+	wait_for test -s calls.listed && : > goes
+	wait "$pid" && mpi_called
+}
+
+# A group without room may wait for this run; one that is planned or put in force comes.
+mpi_queued()
+{
+	WAITS=queued WAITS_AT=room WAITS_FOR=int32 AGGD_QUEUE=1 mpi node1 'node2*2,node3' \
 		sum/float64,max/int32 touch "$tmp/mpi.ran"
 	[ $? = 1 ] && [ ! -e mpi.ran ] && mpi_called &&
 		grep -x "mpi.sh: max/int32: waiting until the group is in force" err &&
 		grep -x "mpi.sh: max/int32: the group is queued while this run holds sum/float64: lower --elements or --memory in AGGD_GROUP, name fewer groups, or try again later" \
 		err || return
-	rm -f calls.listed
-	WAITS=applying WAITS_FOR=int32 GOES=$tmp/goes AGGD_QUEUE=1 mpi node1 'node2*2,node3' \
-		sum/float64,max/int32 true &
-	pid=$!
-	wait_for test -s calls.listed && : > goes
-	wait "$pid" && mpi_called
+	comes applying && comes queued plan
+}
+
+# Jobs of the same user may come between.
+mpi_queued_among()
+{
+	OTHER="queued room" comes queued plan || return
+	OTHER=ended WAITS=queued WAITS_AT=room WAITS_FOR=int32 GOES=$tmp/never AGGD_QUEUE=1 \
+		mpi node1 'node2*2,node3' sum/float64,max/int32 touch "$tmp/mpi.ran"
+	[ $? = 1 ] && [ ! -e mpi.ran ] && grep "is queued while this run holds" err || return
+	SILENT=1 mpi node1 'node2*2,node3' sum/float64,max/int32 touch "$tmp/mpi.ran"
+	[ $? = 1 ] && [ ! -e mpi.ran ] && grep -x "mpi.sh: max/int32: 'aggctl job list' fails: the group is not submitted, and the program does not run" err
 }
 
 mpi_group_ends()
@@ -297,6 +326,36 @@ mpi_ended_twice()
 slurm_ended_twice()
 {
 	ended_twice slurm.sh slurm && called "aggctl $SUBMIT" "job ended"
+}
+
+# ended_deaf SCRIPT COMMAND...: the program ignores the signal, and ends by itself later
+ended_deaf()
+{
+	local name=$1 pid i
+
+	shift
+	rm -f "$tmp"/deaf*
+	"$@" bash -c 'trap "" TERM; : > "$0"; until [ -e "$0.goes" ]; do sleep 0.01; done' \
+		"$tmp/deaf" &
+	pid=$!
+	wait_for test -e deaf && pkill -TERM -P "$pid" "$name"
+	for ((i = 0; i < 300; i++)); do
+		kill -0 "$pid" 2> /dev/null || break
+		sleep 0.1
+	done
+	: > deaf.goes
+	wait "$pid"
+	[ $? = 143 ] && [ "$i" -lt 300 ]
+}
+
+mpi_ended_deaf()
+{
+	ended_deaf mpi.sh mpi node1 'node2*2,node3' sum/float64,max/int32 && mpi_called
+}
+
+slurm_ended_deaf()
+{
+	ended_deaf slurm.sh slurm && called "aggctl $SUBMIT" "job ended"
 }
 
 mpi_runs()
@@ -348,6 +407,7 @@ check "slurm: aggd refuses the job" refused
 check "slurm: the script is ended" ended
 check "slurm: the script is ended while its job waits" ended_in_queue
 check "slurm: the script is ended twice" slurm_ended_twice
+check "slurm: the command ignores SIGTERM" slurm_ended_deaf
 check "slurm: one host" one_host
 check "slurm: no command" no_command
 check "mpi: the program has all groups, which end with it" mpi_groups
@@ -355,7 +415,9 @@ check "mpi: the program fails" mpi_fails
 check "mpi: no group, no program" mpi_refused
 check "mpi: the script is ended" mpi_ended
 check "mpi: the script is ended twice" mpi_ended_twice
+check "mpi: the program ignores SIGTERM" mpi_ended_deaf
 check "mpi: a group that is queued while another one is held" mpi_queued
+check "mpi: other jobs of the user, and an aggd that does not answer" mpi_queued_among
 check "mpi: a group that ends before the program begins" mpi_group_ends
 check "mpi, slurm: the line of a group comes in parts" group_in_parts
 check "systemd: the unit has started when the file has the group" unit_has_group

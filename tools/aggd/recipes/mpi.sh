@@ -9,7 +9,7 @@
 #   COMMAND        mpiexec and so on, which has the program preload libaggnet-mpi
 #   AGGD_HOST      where aggd runs, reached over ssh; without it this host
 #   AGGD_GROUP     more options of 'aggctl job submit': --elements 4096 --time 7200
-#   AGGD_QUEUE     seconds that a group may be queued while this run holds another one (10)
+#   AGGD_QUEUE     seconds that a group may wait for room while this run holds another one (10)
 set -euo pipefail
 
 [ $# -gt 3 ] || { echo "usage: mpi.sh ROOT MEMBERS FUNCTION/TYPE,... COMMAND..." >&2; exit 2; }
@@ -21,6 +21,22 @@ shift 3
 
 said=$(mktemp -d) submits=() command='' newest=0
 
+# end_of PID: a program that ignores SIGTERM is killed after 10 seconds
+end_of()
+{
+	local since=$SECONDS
+
+	kill "$1" 2> /dev/null || :
+	while kill -0 "$1" 2> /dev/null; do
+		[ $((SECONDS - since)) -le 10 ] || {
+			kill -KILL "$1" || :
+			break
+		}
+		sleep 0.05
+	done
+	wait "$1" || :
+}
+
 # The program ends before its groups. Another signal must not end this.
 clean()
 {
@@ -28,8 +44,7 @@ clean()
 
 	trap '' INT TERM HUP
 	for pid in $command "${submits[@]}"; do
-		kill "$pid" 2> /dev/null || :
-		wait "$pid" || :
+		end_of "$pid"
 	done
 	rm -r "$said"
 }
@@ -37,7 +52,10 @@ clean()
 # submit I: with a terminal there, aggctl ends with ssh
 submit()
 {
-	newest=$(jobs_of_aggd | awk '$1 > id { id = $1 } END { print id + 0 }')
+	[ "$1" = 0 ] || newest=$(jobs_of_aggd | awk '$1 > id { id = $1 } END { print id + 0 }') || {
+		echo "mpi.sh: ${pairs[$1]}: 'aggctl job list' fails: the group is not submitted, and the program does not run" >&2
+		exit 1
+	}
 	: > "$said/$1"
 	# shellcheck disable=SC2086 # words
 	${AGGD_HOST:+ssh -tt "$AGGD_HOST"} aggctl job submit --attached --root "$root" \
@@ -46,19 +64,25 @@ submit()
 	submits+=($!)
 }
 
-# jobs_of_aggd: print a line for each, with its ID and the first word of its state
+# jobs_of_aggd: print a line for each, with its ID, and "done", "room" if it waits for room,
+# or "comes"
 jobs_of_aggd()
 {
 	# shellcheck disable=SC2086 # words
-	{ ${AGGD_HOST:+ssh "$AGGD_HOST"} aggctl job list < /dev/null || :; } |
-		awk '$1 ~ /^[0-9]+$/ { print $1, $4 }'
+	${AGGD_HOST:+ssh "$AGGD_HOST"} aggctl job list -j < /dev/null |
+		awk -v RS='{' 'match($0, /"job": [0-9]+/) {
+			state = "comes"
+			if (/"waits": "room"/) state = "room"
+			if (/"state": "(in force|withdrawing|ended)"/) state = "done"
+			print substr($0, RSTART + 7, RLENGTH - 7), state }'
 }
 
-# queued: is the job that was submitted last? aggd puts jobs in force in their order.
-queued()
+# lacks_room: does the job that was submitted last? Others may have been submitted since
+# jobs were listed before it: it does if all of them do that are not in force.
+lacks_room()
 {
-	jobs_of_aggd | awk -v newest="$newest" '$1 > newest && $2 != "ended" {
-		if (!id || $1 < id) { id = $1; state = $2 } } END { exit state != "queued" }'
+	jobs_of_aggd | awk -v newest="$newest" '$1 > newest && $2 != "done" {
+		jobs++; room += $2 == "room" } END { exit !jobs || room < jobs }'
 }
 
 # group_of I: print what the job says of its group, once the line is complete
@@ -87,8 +111,8 @@ alive()
 	}
 }
 
-# wait_for I: until the group is in force. If it is queued while this run holds another one,
-# it may wait for the end of this run.
+# wait_for I: until the group is in force. If it waits for room while this run holds another
+# one, it may wait for the end of this run.
 wait_for()
 {
 	local since=$SECONDS told=''
@@ -103,7 +127,9 @@ wait_for()
 			continue
 		fi
 		since=$SECONDS
-		queued || continue
+		lacks_room || continue
+		# It may have come before the list.
+		group_of "$1" > /dev/null && continue
 		echo "mpi.sh: ${pairs[$1]}: the group is queued while this run holds ${pairs[*]:0:$1}: lower --elements or --memory in AGGD_GROUP, name fewer groups, or try again later" >&2
 		exit 1
 	done

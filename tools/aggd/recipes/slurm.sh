@@ -16,6 +16,22 @@ mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 
 said=$(mktemp) submit='' srun=''
 
+# end_of PID: a command that ignores SIGTERM is killed after 10 seconds
+end_of()
+{
+	local since=$SECONDS
+
+	kill "$1" 2> /dev/null || :
+	while kill -0 "$1" 2> /dev/null; do
+		[ $((SECONDS - since)) -le 10 ] || {
+			kill -KILL "$1" || :
+			break
+		}
+		sleep 0.05
+	done
+	wait "$1" || :
+}
+
 # The tasks end before their group. Another signal must not end this.
 clean()
 {
@@ -23,8 +39,7 @@ clean()
 
 	trap '' INT TERM HUP
 	for pid in $srun $submit; do
-		kill "$pid" 2> /dev/null || :
-		wait "$pid" || :
+		end_of "$pid"
 	done
 	rm "$said"
 }
