@@ -89,8 +89,10 @@ page()
 }
 
 # unsaid FILE: the phrases in quotes of the first column of its table of symptoms, without
-# the commands before a colon, that no string of the tools or the module has. N, ADDRESS,
-# NAME, JOB, FILE and ethN stand for any words; other programs print what is in their rows.
+# the commands before a colon, that no string of the tools or the module has, or that are one
+# word and not a counter, which is in many strings; and in rows of commands each part between
+# commas and semicolons that has no phrase. N, M, ADDRESS, NAME, JOB, FILE and ethN stand for
+# any words; other programs print what is in their rows.
 unsaid()
 {
 	find "$top/tools" "$top/kmod" "$top/uapi" -name '*.[ch]' -print0 | sort -z |
@@ -109,11 +111,17 @@ for row in re.findall(r"\n   \* - (.*?)\n     - ", table, re.S)[1:]:
     row = " ".join(row.split())
     if re.match("``(modprobe|rmmod)``", row):
         continue
-    row = re.sub(r"^(``[a-z ]+``(,| or|) )*``[a-z ]+``: ", "", row)
+    row, commands = re.subn(r"(^|; )(``[a-z ]+``(,| or|) )*``[a-z ]+``: ", r"\1", row)
+    for part in re.split("[,;]", re.sub("``.*?``", "@", row)) if commands else []:
+        if "@" not in part:
+            print(part.strip())
     for phrase in re.findall("``(.*?)``", row):
-        words = [".{1,60}?" if re.fullmatch("N|ADDRESS|NAME|JOB|FILE|ethN", word)
-                 else re.escape(word) for word in re.split("( |,|:)", phrase)]
-        if not re.search("".join(words), said):
+        plain = [not re.fullmatch("N|M|ADDRESS|NAME|JOB|FILE|ethN", word)
+                 for word in re.split("( |,|:)", phrase)]
+        words = [re.escape(word) if same else ".{1,60}?"
+                 for word, same in zip(re.split("( |,|:)", phrase), plain)]
+        if (not re.search("".join(words), said) or
+                len(phrase.split()) < 2 and not re.match("drop_|--", phrase)):
             print(phrase)
 END
 }
@@ -125,10 +133,13 @@ symptoms()
 
 	[ "$(sed -n '/^When something is wrong/,$p' "$page" | grep -c '^   \* - .*: .*``')" -gt 20 ] &&
 		unsaid "$page" > found && diff found /dev/null || return
-	sed 's/``not merged as planned``/``not at all as planned``, ``N packets of job N``/' \
+	sed 's/``not merged as planned``/``not at all as planned``, ``N packets of job N``/
+		s/; ``send``: ``all writers of/; ``send``: ``all writers for/
+		s/``it has no entry``/it has no entry/; s/``it names no link``/``link``/' \
 		"$page" > wrong
 	unsaid wrong > found
-	printf '%s\n' "not at all as planned" "N packets of job N" | diff found -
+	printf '%s\n' "all writers for JOB are here already" "it has no entry" link \
+		"not at all as planned" "N packets of job N" | diff found -
 }
 
 # reasons: has the page each sentence of a reason? Nodes of this version do not raise two.
