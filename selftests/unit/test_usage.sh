@@ -153,13 +153,13 @@ inside()
 		echo '{"nodes": [{"name": "b"}]}' > /run/aggnet/testbed.json &&
 		ip netns add b && ip netns add other || return
 	for command in apply withdraw; do
-		"$aggctl" -n b $command estimate --node b
-		"$aggctl" -n other $command estimate --node b
+		"$aggctl" -n b "$command" estimate --node b
+		"$aggctl" -n other "$command" estimate --node b
 	done 2>&1 | grep "addresses of a testbed"
 }
 export -f inside
 aggctl=$aggctl unshare -rnm bash -c inside > out 2>&1
-result "--netns and --node in a testbed, and outside of it" "$(for i in 1 2; do
+result "--netns and --node in a testbed, and outside of it" "$(for _ in 1 2; do
 	echo "aggctl: the plan has the addresses of a testbed, and this is the namespace of none of its nodes: give the one of the node, or leave --netns out"
 done | diff - out)"
 ln -s loop loop
