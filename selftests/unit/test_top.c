@@ -139,7 +139,7 @@ TEST(forwards)
 {
 	struct aggnet_tree_info is[] = { entry(7, 0, 0), entry(8, 0, 0) };
 	const struct top_sample before = { is, 2, SECOND }, now = { is, 2, 2 * SECOND };
-	const char *state[] = { "idle", "forwards" };
+	static const char *const state[] = { "idle", "forwards" };
 	json_t *rows, *row;
 	size_t i;
 
