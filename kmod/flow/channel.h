@@ -158,6 +158,7 @@ struct aggnet_uplink {
 	bool told;		/* acceptor has answered our ABORT */
 	bool strayed;		/* @sources has differed from the entry */
 	u32 fell[__AGGNET_FALLBACK_MAX]; /* packets by plain IP that FINs told */
+	u32 by_plain_ip[__AGGNET_FALLBACK_MAX];	/* of these, by the last FIN */
 	u32 sources;		/* of the flow, as in the last PROBE */
 	__be32 peer;		/* acceptor's identity */
 	u32 peer_stamp;		/* newest stamp of its packets */

@@ -158,7 +158,6 @@ struct aggnet_done_round {
  * @local_records: records of local writers
  * @check: sum of the fingerprints of finished children and writers
  * @unchecked: one of them has no fingerprint
- * @by_plain_ip: packets by plain IP that the FIN of this round tells, by cause
  */
 struct aggnet_books {
 	u32 weight;
@@ -169,7 +168,6 @@ struct aggnet_books {
 	u64 local_records;
 	u64 check;
 	bool unchecked;
-	u32 by_plain_ip[__AGGNET_FALLBACK_MAX];
 };
 
 /**

@@ -229,7 +229,7 @@ static void uplink_fell_back(struct aggnet_tree *tree)
 	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++) {
 		n = tree->below[why];
 		aggnet_add_most(&n, atomic_read(&tree->fallback[why]));
-		tree->books.by_plain_ip[why] = n - up->fell[why];
+		up->by_plain_ip[why] = n - up->fell[why];
 		up->fell[why] = n;
 	}
 }
@@ -238,13 +238,14 @@ static void uplink_fell_back(struct aggnet_tree *tree)
 static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 {
 	const struct aggnet_books *b = &tree->books;
+	struct aggnet_uplink *up = &tree->up;
 	enum aggnet_fallback why;
 	u32 weight = b->weight + !!tree->conf.writers;
 	struct {
 		struct aggnet_fin fin;
 		__be32 name[AGGNET_NAMES_MAX];
 	} body = {
-		.fin.final = cpu_to_be32(tree->up.sender.nxt),
+		.fin.final = cpu_to_be32(up->sender.nxt),
 		.fin.weight = cpu_to_be32(weight),
 		.fin.records = cpu_to_be64(b->records + b->local_records),
 		.fin.partials = cpu_to_be32(b->partials),
@@ -255,14 +256,14 @@ static void uplink_send_fin(struct aggnet_tree *tree, struct aggnet_run *run)
 	u16 flags = 0;
 
 	/* This end is closed, so a repeated FIN has the same names and numbers. */
-	if (!tree->up.fin && weight < tree->conf.sources)
+	if (!up->fin && weight < tree->conf.sources)
 		aggnet_acceptor_lost(tree);
-	if (!tree->up.fin)
+	if (!up->fin)
 		uplink_fell_back(tree);
-	tree->up.fin = true;
+	up->fin = true;
 	for (why = AGGNET_FALLBACK_LINK; why < __AGGNET_FALLBACK_MAX; why++)
 		body.fin.by_plain_ip[why - AGGNET_FALLBACK_LINK] =
-			cpu_to_be32(b->by_plain_ip[why]);
+			cpu_to_be32(up->by_plain_ip[why]);
 	if (weight < tree->conf.sources) {
 		memcpy(body.name, tree->outcome.lost.id, sizeof(body.name));
 		length += tree->outcome.lost.n * sizeof(body.name[0]);

@@ -34,6 +34,14 @@ static void forward_csum_done(struct sk_buff *skb)
 		uh->check = CSUM_MANGLED_0;
 }
 
+/* A 16-bit word behind the UDP header was changed from @old: update the checksum. */
+static void forward_changed(struct sk_buff *skb, const __be16 *word, __be16 old)
+{
+	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
+				 false);
+	forward_csum_done(skb);
+}
+
 /*
  * Decrement the hop field and the TTL, and update the checksums. Copies made by the
  * filter in a packet share the remaining hops: otherwise a forged filter would make
@@ -49,9 +57,7 @@ static void forward_age(struct sk_buff *skb, unsigned int shares)
 	BUILD_BUG_ON(offsetof(struct aggnet_hdr, hop) % sizeof(*word));
 	/* A larger hop field counts as AGGNET_HOP_MAX. */
 	hdr->hop = (min_t(u8, hdr->hop, AGGNET_HOP_MAX) - 1) / shares;
-	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
-				 false);
-	forward_csum_done(skb);
+	forward_changed(skb, word, old);
 	ip_decrease_ttl(ip_hdr(skb));
 }
 
@@ -80,9 +86,7 @@ static void forward_spend(struct aggnet_net *an, struct sk_buff *skb)
 		return;
 	old = *word;
 	aggnet_filter_spend(f);
-	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
-				 false);
-	forward_csum_done(skb);
+	forward_changed(skb, word, old);
 	aggnet_stat_inc(an, filter_spent);
 }
 
@@ -97,9 +101,7 @@ static void forward_mark(struct sk_buff *skb, enum aggnet_fallback why)
 	if (hdr->fallback)
 		return;
 	hdr->fallback = why;
-	inet_proto_csum_replace2(&forward_udp(skb)->check, skb, old, *word,
-				 false);
-	forward_csum_done(skb);
+	forward_changed(skb, word, old);
 }
 
 /*

@@ -101,8 +101,8 @@ enum aggnet_type {
  * @echo: stamp of the packet that this one answers, 0 if none
  * @round: the round in which the sender is, in DONE the one that is done; in
  *	OPEN, ACCEPT and RST, and in a tree that is not persistent, zero
- * @fallback: enum aggnet_fallback: why a node on the way has sent the packet by plain IP
- *	and not by its planned link. That node sets it, so the tag does not cover it
+ * @fallback: enum aggnet_fallback: why a node on the way that sends no FIN has sent the
+ *	packet by plain IP and not by its planned link. The tag does not cover it
  * @reserved: zero
  * @tag: AGGNET_F_TAG: SipHash-2-4 of the header with @hop and @fallback zero and the
  *	body's universal hash (64 bits, big endian) in place of the tag. Else, in the low
