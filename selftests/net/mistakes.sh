@@ -237,10 +237,11 @@ $ plan first --topology bcube:4,1 --uid 0 --senders v1 --receivers v0
 $ aggctl -j plan --topology bcube:4,1 --uid 0 --job $job --senders v1,v2 --receivers v0 > "$TMP/second.json"
 $ aggctl apply "$TMP/second.json"
 1 v0: tree of job $job to 10.0.0.1: another plan of this job is in force: withdraw that one, or apply this plan with --replace
-$ jq --rawfile text "$TMP/network" '.description = $text' "$TMP/second.json" > "$TMP/named.json"
-$ aggctl apply "$TMP/named.json"
+$ AGGNET_NETWORK=$TMP/network aggctl apply "$TMP/second.json"
 1 v0: tree of job $job to 10.0.0.1 (node1): another plan of this job is in force: withdraw that one, or apply this plan with --replace
 $ aggctl apply --replace "$TMP/second.json"
+$ aggctl -n v1 withdraw "$TMP/second.json" --node v2
+1 --node v2: this is the namespace of v1, another node of the testbed: leave it, or use 'ip netns exec v2'
 $ withdraw second
 
 # a plan of another release

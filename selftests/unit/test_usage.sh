@@ -160,7 +160,7 @@ inside()
 export -f inside
 aggctl=$aggctl unshare -rnm bash -c inside > out 2>&1
 result "--netns and --node in a testbed, and outside of it" "$(for _ in 1 2; do
-	echo "aggctl: the plan has the addresses of a testbed, and this is the namespace of none of its nodes: give the one of the node, or leave --netns out"
+	echo "aggctl: the plan has the addresses of a testbed, and this namespace is not one of its nodes: give that of the node, or leave --netns out"
 done | diff - out)"
 ln -s loop loop
 refused 1 "namespace ./loop: Too many levels of symbolic links" -n ./loop node show

@@ -55,14 +55,15 @@ bad:
 }
 
 /**
- * netns_exists() - whether the name is taken
+ * netns_exists() - whether there is such a namespace, or may be
  * @name: name or path of the namespace
+ *
+ * False only if it is certain: a path that may not be looked at may exist.
  */
 bool netns_exists(const char *name)
 {
-	/* Another error says that it cannot be looked at, not that it is gone. */
 	return !access(netns_path(name), F_OK) ||
-	       (errno != ENOENT && errno != ENOTDIR);
+	       (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
 }
 
 /**

@@ -146,20 +146,18 @@ const char *plan_file_own(const struct plan_file *file, const char *prefix)
 }
 
 /* Is this process in the namespace of a node of the testbed? */
-static bool is_inside(void)
+static bool is_inside(const json_t *state)
 {
-	json_t *state = tb_state_load();
-	bool inside = false;
 	const char *name;
 	json_t *node;
 	size_t i;
 
 	json_array_foreach(json_object_get(state, "nodes"), i, node) {
 		name = json_string_value(json_object_get(node, "name"));
-		inside |= name && netns_is_own(name);
+		if (name && netns_is_own(name))
+			return true;
 	}
-	json_decref(state);
-	return inside;
+	return false;
 }
 
 /**
@@ -173,19 +171,55 @@ int plan_file_addressed(const struct plan_file *file)
 	if (!json_object_get(file->json, "addresses"))
 		return 0;
 	err("the plan has the addresses of a testbed, and %s: for hosts, plan with a description that has an 'address' line for each server and port: '--topology @FILE'",
-	    tb_state_exists() ? "these hosts are none" : "no testbed is up here");
+	    tb_state_exists() ? "these hosts are not its nodes" : "no testbed is up here");
 	return -1;
 }
 
 /* A node of the testbed can have its addresses; another host or namespace cannot. */
-static int check_addresses(const struct plan_file *file)
+static int check_addresses(const struct plan_file *file, const json_t *state)
 {
-	if (!tb_state_exists())
+	if (!state)
 		return plan_file_addressed(file);
-	if (!json_object_get(file->json, "addresses") || is_inside())
+	if (!json_object_get(file->json, "addresses") || is_inside(state))
 		return 0;
-	err("the plan has the addresses of a testbed, and this is the namespace of none of its nodes: give the one of the node, or leave --netns out");
+	err("the plan has the addresses of a testbed, and this namespace is not one of its nodes: give that of the node, or leave --netns out");
 	return -1;
+}
+
+/* In one namespace, which may be a node of the testbed: is it the right one? */
+static int check_inside(struct plan_file *file, const json_t *state,
+			const char *node)
+{
+	if (!state || !is_inside(state))
+		return 0;
+	if (check_place(state, node))
+		return -1;
+	return json_object_get(file->json, "addresses") ?
+	       check_state(file, state) : 0;
+}
+
+static int check_testbed(struct plan_file *file, const json_t *state,
+			 const char *node)
+{
+	return (node && check_place(state, node)) || check_state(file, state) ?
+	       -1 : 0;
+}
+
+static int find(struct plan_file *file, const json_t *state, const char *node,
+		bool in_testbed)
+{
+	if (!in_testbed && check_addresses(file, state))
+		return ST_FAILED;
+	if (!node && !in_testbed) {
+		node = plan_file_own(file, "no testbed is up, and ");
+		if (!node)
+			return ST_FAILED;
+	}
+	if (node && plan_file_select(file, node))
+		return ST_USAGE;
+	return (in_testbed ? check_testbed(file, state, node) :
+			     check_inside(file, state, node)) ?
+	       ST_FAILED : ST_DONE;
 }
 
 /**
@@ -201,27 +235,16 @@ static int check_addresses(const struct plan_file *file)
 int plan_file_find(struct plan_file *file, const char *netns, const char *node,
 		   bool *in_testbed)
 {
-	json_t *state;
-	int ret;
+	json_t *state = NULL;
+	int st;
 
-	*in_testbed = (!node || !netns) && tb_state_exists();
-	if (!*in_testbed && check_addresses(file))
-		return ST_FAILED;
-	if (!node && !*in_testbed) {
-		node = plan_file_own(file, "no testbed is up, and ");
-		if (!node)
+	if (tb_state_exists()) {
+		state = tb_state_load();
+		if (!state)
 			return ST_FAILED;
 	}
-	if (node && plan_file_select(file, node))
-		return ST_USAGE;
-	if (!*in_testbed)
-		return ST_DONE;
-	state = tb_state_load();
-	if (!state)
-		return ST_FAILED;
-	ret = node ? check_place(state, node) : 0;
-	if (!ret)
-		ret = check_state(file, state);
+	*in_testbed = (!node || !netns) && state;
+	st = find(file, state, node, *in_testbed);
 	json_decref(state);
-	return ret ? ST_FAILED : ST_DONE;
+	return st;
 }
