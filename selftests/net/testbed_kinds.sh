@@ -172,22 +172,38 @@ described_rates()
 		aggctl testbed down
 }
 
+sent_in_all()
+{
+	aggctl -j testbed traffic | jq 'map(.tx_packets) | add'
+}
+
+# round_trip: v0 asks v3, over all layers of switches. When the answer is there, they have
+# handled what v0 sent before; a frame that went round would have been counted many times.
+round_trip()
+{
+	ip netns exec v0 timeout 5 bash -c 'echo > /dev/tcp/10.0.0.4/9' 2>&1 |
+		grep -q refused
+}
+
 # Broadcasts and frames for an unknown address do not pass a switch.
 no_storm()
 {
-	local before after
+	local before trip after
 
 	aggctl testbed up leafspine:2,2,2 &&
 		ip -n v0 neigh replace 10.0.0.99 lladdr 02:00:00:00:00:99 \
 			dev eth0 &&
 		ip -n v0 route add 10.0.0.98/31 dev eth0 || return
-	before=$(aggctl -j testbed traffic | jq 'map(.tx_packets) | add')
+	trip=$(sent_in_all)
+	round_trip || return
+	before=$(sent_in_all)
+	trip=$((before - trip))
 	# Nothing has the first address, which is asked for, and the other one is known.
 	ip netns exec v0 bash -c \
 		'echo > /dev/udp/10.0.0.98/9; echo > /dev/udp/10.0.0.99/9'
-	sleep 0.2
-	after=$(aggctl -j testbed traffic | jq 'map(.tx_packets) | add')
-	echo "$before, then $after packets"
+	round_trip || return
+	after=$(($(sent_in_all) - trip))
+	echo "$before, then $after packets; $trip for an answer"
 	[ "$after" -gt "$before" ] && [ $((after - before)) -le 4 ] &&
 		aggctl testbed down
 }
@@ -221,6 +237,24 @@ other_graph()
 			aggctl apply "$TMP/kind.json" &&
 		refused 1 "supervise: only in a testbed of bcube or ghc it can send plain IP around what has failed" \
 			aggctl supervise "$TMP/own.json" &&
+		aggctl testbed down
+}
+
+# A refusal has the names of the plan's description, but for the one with which it begins.
+named_refusal()
+{
+	{
+		graph
+		printf 'address %s 192.0.2.%s\n' a 1 b 2 c 3 d 4 d-left 5 d-right 6
+	} > "$TMP/named"
+	aggctl testbed up "@$TMP/named" || return
+	aggctl -j plan --topology "@$TMP/named" --job 4 --receivers a \
+		--senders b > "$TMP/kind.json" && aggctl apply "$TMP/kind.json" &&
+		aggctl -j plan --topology "@$TMP/named" --job 4 --receivers a \
+			--senders b,c > "$TMP/own.json" &&
+		aggctl -n a tree del --job 4 --receiver 192.0.2.1 &&
+		refused 1 "b: tree of job 4 to 192.0.2.1 (a): another plan of this job is in force: withdraw that one, or apply this plan with --replace" \
+			aggctl apply "$TMP/own.json" &&
 		aggctl testbed down
 }
 
@@ -266,5 +300,6 @@ row "the rates of a description" described_rates
 row "addresses of a description, and a plan without them" other_addresses
 row "frames without a fixed entry are not flooded" no_storm
 row "wrong uses are refused" wrong_uses
+row "a refusal has the names of the description" named_refusal
 row "a plan for another graph, and a supervisor, are refused" other_graph
 done_testing
