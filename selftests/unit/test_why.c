@@ -195,7 +195,7 @@ TEST_F(why, node)
 	EXPECT_SAYS(3, "WRONG: node2: it has no entry, and merges nothing. Next: aggctl apply");
 	strcpy(played.stat.name, "forwarded_filter");
 	played.stat.value = 1;
-	EXPECT_SAYS(0, "note: node2: it has no entry of this transfer, and has forwarded packets by the names of its links. Next: aggctl stats show");
+	EXPECT_SAYS(0, "note: node2: it has no entry, and has forwarded packets by the names of its links. Next: aggctl stats show");
 	played.ports = 0;
 	EXPECT_SAYS(3, "WRONG: node2: no port is attached. Next: aggctl port add");
 	played.node.address.s_addr = 0;

@@ -740,12 +740,12 @@ json_t *job_summary(const struct job *job)
 			      "user", (json_int_t)job->uid, "kind", job->kind,
 			      "state", job_state_name(job));
 
-	if (job->state <= JOB_PLANNED)
+	if (job->state <= JOB_PLANNED) {
 		json_object_set_new(o, "ahead", json_integer(queue_ahead(job)));
-	/* Both are "queued": only the second one may depend on jobs that do not end. */
-	if (job->state <= JOB_PLANNED)
+		/* Both are "queued": only the second one may depend on jobs that do not end. */
 		json_object_set_new(o, "waits", json_string(job->state == JOB_QUEUED ?
 							    "plan" : "room"));
+	}
 	if (job->ends)
 		json_object_set_new(o, "ends", json_integer(job->ends));
 	if (job->reason) {

@@ -26,8 +26,10 @@ static void family(FILE *f, const char *name, const char *type,
 		name, type);
 }
 
-/* The value of a label: a backslash, a quote and a new line are escaped. */
-/* Prometheus refuses a whole file with a label that is not UTF-8. */
+/*
+ * The value of a label: a backslash, a quote and a new line are escaped. Prometheus refuses
+ * a whole file with a label that is not UTF-8.
+ */
 static void label(FILE *f, const char *name, const char *text, bool first)
 {
 	json_t *string = info_text(text);

@@ -64,14 +64,17 @@ static int read_trees(struct aggnet_ctl *ctl, const struct subject *s,
 static void find_none(const struct subject *s, const json_t *trees,
 		      json_t *findings)
 {
+	const bool one = job != UINT64_MAX || receiver;
+
 	if (json_array_size(trees))
 		return;
 	if (counters_value(&s->counters, "forwarded_filter"))
-		finding_add(findings, true, s->name,
-			    WHY_NO_ENTRY WHY_OF_ONE ", and has forwarded packets by the names of its links",
+		finding_add(findings, true, s->name, one ?
+			    WHY_NO_ENTRY WHY_OF_ONE ", and has forwarded packets by the names of its links" :
+			    WHY_NO_ENTRY ", and has forwarded packets by the names of its links",
 			    "aggctl stats show");
 	else
-		finding_add(findings, false, s->name, job != UINT64_MAX || receiver ?
+		finding_add(findings, false, s->name, one ?
 			    WHY_NO_ENTRY WHY_OF_ONE ", and merges nothing of it" :
 			    WHY_NO_ENTRY ", and merges nothing",
 			    "aggctl apply PLAN.json");
