@@ -359,15 +359,19 @@ static bool open_refused(struct aggnet_tree *tree,
 	return false;
 }
 
+/* May a child that is not listed bind here, if there is room? */
+static bool open_unlisted(const struct aggnet_tree *tree,
+			  const struct aggnet_pkt *pkt)
+{
+	return child_rooted(tree) && (pkt->flags & AGGNET_F_ANY ||
+				      !child_list_kept(tree));
+}
+
 static bool open_entitled(const struct aggnet_tree *tree,
 			  const struct aggnet_pkt *pkt)
 {
-	if (!child_fits(tree, pkt->src))
-		return false;
-	if (child_listed(tree, pkt->src))
-		return true;
-	return child_rooted(tree) && (pkt->flags & AGGNET_F_ANY ||
-				      !child_list_kept(tree));
+	return child_fits(tree, pkt->src) &&
+	       (child_listed(tree, pkt->src) || open_unlisted(tree, pkt));
 }
 
 /*
@@ -379,7 +383,7 @@ static void open_roomless(struct aggnet_tree *tree,
 			  struct aggnet_run *run)
 {
 	if (aggnet_tree_is_receiver(tree) && tree->acceptor.open &&
-	    pkt->flags & AGGNET_F_ANY && !child_fits(tree, pkt->src))
+	    open_unlisted(tree, pkt) && !child_fits(tree, pkt->src))
 		tree->store.ops->refuse(tree, pkt->src, run);
 }
 

@@ -405,6 +405,21 @@ TEST_F(rules, open__makes_room_at_the_receiver)
 	EXPECT_EQ(2, tree->acceptor.bound);
 }
 
+/* Its next OPENs may come too late: without a list any child is meant at once. */
+TEST_F(rules, open__makes_room_without_a_list_of_children)
+{
+	struct peer stranger;
+	struct aggnet_tree *tree = crowded(&self->peer);
+
+	stranger = peer_as(tree, OTHER, 0x5678);
+	peer_ask(&stranger, 0);
+	EXPECT_EQ(0, world.packets);
+	EXPECT_TRUE(tree->pressure);
+	world_read(100);
+	peer_open(&stranger);
+	EXPECT_EQ(2, tree->acceptor.bound);
+}
+
 /* The planned child was bound with the last credit. */
 static struct aggnet_tree *full(struct peer *planned, struct peer *stranger)
 {
