@@ -114,6 +114,64 @@ TEST_F_TIMEOUT(instance, ends_first, 100)
 	}
 }
 
+static const char *const graphs[] = {
+	"leafspine:4,2,8", "fattree:4", "racks:3,5", "camcube:3,3,2", "dcell:3,1",
+};
+
+static const char *const graph_methods[] = {
+	"unicast", "getparent", "steiner",
+};
+
+/* Return: the time of a plan for all servers to the first one */
+static double time_of_all(FIXTURE_DATA(instance) *self, const char *topology,
+			  const char *method, bool pipelined)
+{
+	double end;
+
+	draw(self, topology, UINT32_MAX, 1);
+	self->job.objective = AGGT_TIME;
+	self->job.packet = 1 / 1024.0;
+	self->job.pipelined = pipelined;
+	end = time_of(self, method);
+	discard(self);
+	return end;
+}
+
+/*
+ * Servers that wait merge in pairs, as many as possible at once: 32 servers in five
+ * rounds. Servers that do not wait send a flow by each link once.
+ */
+TEST_F(instance, leafspine_ends_early)
+{
+	EXPECT_GE(5.1, time_of_all(self, "leafspine:4,2,8", "auto", false));
+	EXPECT_LE(5, time_of_all(self, "leafspine:4,2,8", "auto", false));
+	EXPECT_GE(1.2, time_of_all(self, "leafspine:4,2,8", "auto", true));
+	EXPECT_LE(10, time_of_all(self, "leafspine:4,2,8", "getparent", true));
+}
+
+/* In graphs, too, auto never ends later than another method, of shuffles as well. */
+TEST_F_TIMEOUT(instance, ends_first_in_graphs, 100)
+{
+	unsigned int round, k;
+	double best;
+
+	for (round = 0; round < 60; round++) {
+		draw(self, graphs[rnd(N(graphs))], 1 + rnd(30), 1 + rnd(2) * rnd(3));
+		self->job.objective = AGGT_TIME;
+		self->job.packet = 1 / 256.0;
+		self->job.pipelined = rnd(2);
+		self->job.delta = rnd(5) * 0.25;
+		if (rnd(2))
+			self->job.sizes = self->sizes;
+		best = time_of(self, "auto");
+		ASSERT_LE(0, best);
+		for (k = 0; k < N(graph_methods) && self->receivers.n == 1; k++)
+			EXPECT_GE(time_of(self, graph_methods[k]) * (1 + 1e-9),
+				  best);
+		discard(self);
+	}
+}
+
 /* With a bound on the depth, and around a failure. */
 TEST_F_TIMEOUT(instance, bounds_and_failures, 100)
 {

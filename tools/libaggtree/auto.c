@@ -397,6 +397,49 @@ static int build_unicast(struct aggt_tree *tree)
 	return aggt_build_unicast(tree, "", 0);
 }
 
+static int try_rounds(struct contest *c)
+{
+	struct aggt_tree *tree = blank(c);
+	int built;
+
+	if (!tree)
+		return -1;
+	built = aggt_build_rounds(tree, c->ask->job,
+				  EARLY_BUDGET / c->ask->job->n_receivers);
+	if (built != AGGT_BEYOND)
+		return enter(c, tree, built);
+	aggt_tree_free(tree);
+	return 0;
+}
+
+/* One stripe: a chain where servers have one link. */
+static int try_pack(struct contest *c)
+{
+	struct aggt_job job = *c->ask->job;
+	struct aggt_tree *tree;
+
+	if ((uint64_t)c->ask->topo->servers * job.n_senders *
+	    job.n_receivers > EARLY_BUDGET)
+		return 0;
+	tree = blank(c);
+	if (!tree)
+		return -1;
+	job.receivers = &tree->receiver;
+	job.n_receivers = 1;
+	if (!aggt_pack(&tree, 1, &job, c->err))
+		return enter(c, tree, 0);
+	aggt_tree_free(tree);
+	return -1;
+}
+
+/* Trees that end early: the first one if servers wait for all inputs. */
+static int try_early_graph(struct contest *c)
+{
+	if (c->ask->job->objective == AGGT_TRAFFIC)
+		return 0;
+	return try_rounds(c) || try_pack(c) ? -1 : 0;
+}
+
 static int try_graph(struct contest *c)
 {
 	static int (*const next_hops[])(struct aggt_tree *tree) = {
@@ -404,7 +447,7 @@ static int try_graph(struct contest *c)
 	};
 
 	return try_all(c, next_hops, 1) || try_steiner(c) ||
-	       try_all(c, next_hops + 1, 1) ? -1 : 0;
+	       try_all(c, next_hops + 1, 1) || try_early_graph(c) ? -1 : 0;
 }
 
 struct aggt_tree *aggt_build_auto(struct aggt_auto *ask,

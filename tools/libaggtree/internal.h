@@ -382,6 +382,17 @@ int aggt_build_camdoop(struct aggt_tree *tree, unsigned int number);
  */
 int aggt_build_steiner(struct aggt_tree *tree, uint64_t budget);
 
+/**
+ * aggt_build_rounds - merge many pairs at once, for servers that wait for inputs
+ * @tree: of a graph
+ * @job: with the rate of links without one
+ * @budget: members and arcs that it may look at
+ *
+ * Return: 0, AGGT_BEYOND, or -1 without memory.
+ */
+int aggt_build_rounds(struct aggt_tree *tree, const struct aggt_job *job,
+		      uint64_t budget);
+
 /* Paper 001: minimal incast branches, minimal clustering, both. */
 int aggt_build_mib(struct aggt_tree *tree);
 int aggt_build_mc(struct aggt_tree *tree);
