@@ -465,6 +465,10 @@ result "no Graphviz: the plan" "$(jq -e .job plan.nodot > /dev/null 2> why ||
 	echo "it is not whole: $(cat why)")"
 
 # A testbed is refused before anything of it is made.
+refused 2 "testbed: --rate: must be more than 0" testbed up bcube:2,1 --rate 0
+refused 2 "testbed: --core: must be more than 0" testbed up racks:2,2 --core 0mbit
+refused 2 "testbed: --core: must be more than 0" testbed shape --core 0
+refused 1 "absent: No such file or directory" testbed up --of absent
 printf 'topology graph\n# B\xfcro\nhost a\nhost b\nlink a b\n' > latin
 refused 1 "testbed up: latin: not a text file: it is not UTF-8" testbed up @latin
 printf '%s\n' 'topology graph' 'host a' 'host b' 'link a b' 'address a 10.0.0.2' > one

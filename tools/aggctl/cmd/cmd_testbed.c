@@ -176,19 +176,27 @@ static int run_entries(const struct aggctl *ctl, int argc, char **argv)
 	return st;
 }
 
-static int check_shape(void)
+/* The first two of opts[]. */
+#define GIVEN_RATE	(1ull << 0)
+#define GIVEN_CORE	(1ull << 1)
+
+static int check_shape(const struct aggctl *ctl)
 {
+	if ((ctl->given & GIVEN_RATE) && !shape.rate)
+		return usage("testbed: --rate: must be more than 0");
+	if ((ctl->given & GIVEN_CORE) && !core)
+		return usage("testbed: --core: must be more than 0");
 	if (shape.reorder > 0 && !shape.delay)
 		return usage("testbed: --reorder needs --delay: only delayed packets can be overtaken");
 	return ST_DONE;
 }
 
-static int check_up(void)
+static int check_up(const struct aggctl *ctl)
 {
 	if (up.mtu < MTU_MIN || up.mtu > MTU_MAX)
 		return usage("testbed up: --mtu: %u is not in %u..%u", up.mtu,
 			     MTU_MIN, MTU_MAX);
-	return check_shape();
+	return check_shape(ctl);
 }
 
 static int show_up(const struct aggctl *ctl, bool loaded)
@@ -266,7 +274,7 @@ static int read_nodes(int argc, char **argv)
 
 static int run_up(const struct aggctl *ctl, int argc, char **argv)
 {
-	int st = check_up();
+	int st = check_up(ctl);
 	bool loaded;
 
 	st = st ? st : read_nodes(argc, argv);
@@ -317,7 +325,7 @@ static int run_down(const struct aggctl *ctl, int argc, char **argv)
 static int run_shape(const struct aggctl *ctl, int argc, char **argv)
 {
 	struct testbed tb;
-	int st = check_shape();
+	int st = check_shape(ctl);
 
 	(void)argc;
 	(void)argv;

@@ -2,6 +2,7 @@
 /* A testbed of some plans: the nodes that their flows pass, and routes for those
  * nodes that talk to each other.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,7 +252,10 @@ static int read_plan(struct testbed *tb, const char *file)
 	int ret;
 
 	if (!plan) {
-		err("%s: line %d: %s", file, error.line, error.text);
+		if (json_error_code(&error) == json_error_cannot_open_file)
+			err("%s: %s", file, strerror(errno));
+		else
+			err("%s: line %d: %s", file, error.line, error.text);
 		return -1;
 	}
 	ret = read_topology(tb, file, plan);
