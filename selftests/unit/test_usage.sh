@@ -492,6 +492,19 @@ refused 1 "cube.json: its description is not that of the first plan" \
 	testbed up --of named.json cube.json
 refused 1 "named.json: its description is not that of the first plan" \
 	testbed up --of cube.json named.json
+# The part of the first plan needs no addresses of ports at level 1; that of the
+# second needs them. What is not bcube's is refused after the addresses.
+printf '%s\n' 'topology bcube:2,1' 'address v0 192.0.2.1' 'address v1 192.0.2.2' \
+	'address v2 192.0.2.3' 'address v0-w0 198.51.100.1' \
+	'address v1-w0 198.51.100.2' > level
+for node in 1 2; do
+	"$aggctl" -j plan --topology @level --senders v$node --receivers v0 \
+		--job 7 --uid 0 > level.$node.json 2> err
+done
+refused 2 "testbed up: --core: bcube:2,1 has no links between switches" \
+	testbed up --core 1gbit --of level.1.json
+refused 1 "bcube:2,1: no line 'address v0-w2 A.B.C.D': in a testbed either all hosts have described addresses or none has one" \
+	testbed up --core 1gbit --of level.2.json
 # Here c is the second server of a shorter way, over which there is no hop.
 printf '%s\n' 'topology graph' 'host a' 'host b' 'host c' 'switch s' 'switch t' 'switch u' \
 	'link a s' 'link s t' 'link t u' 'link u b' 'link a c' 'link c b' > round

@@ -268,46 +268,64 @@ static int check_switches(const struct aggt_topo *topo)
 	return 0;
 }
 
+/* Return: -1 */
+static int no_address(const struct aggt_topo *topo, const char *name)
+{
+	err("%s: no line 'address %s A.B.C.D': in a testbed either all hosts have described addresses or none has one",
+	    aggt_topo_name(topo), name);
+	return -1;
+}
+
 /**
  * addressing_check_server() - refuse a server without address beside others with one
  * @topo: the topology
  * @server: the server
  *
  * Its own one would follow from its number, and may be another's in the description.
- * In a graph its ports have none but its identity then.
  *
  * Return: 0, or -1 with an error line printed.
  */
 int addressing_check_server(const struct aggt_topo *topo, aggt_node server)
 {
-	unsigned int level, ports;
+	if (!aggt_topo_addressed(topo) || aggt_topo_address(topo, server))
+		return 0;
+	return no_address(topo, addressing_name_server(topo, server));
+}
+
+/**
+ * addressing_check_port() - refuse a port without address beside others with one
+ * @topo: the topology
+ * @server: its server
+ * @level: its level
+ *
+ * In a graph a port without a described address has that of its server.
+ *
+ * Return: 0, or -1 with an error line printed.
+ */
+int addressing_check_port(const struct aggt_topo *topo, aggt_node server,
+			  unsigned int level)
+{
 	char name[AGGT_PART];
 
-	if (!aggt_topo_addressed(topo))
+	if (!aggt_topo_addressed(topo) || !aggt_topo_digits(topo) ||
+	    aggt_topo_port_address(topo, server, level))
 		return 0;
-	strcpy(name, addressing_name_server(topo, server));
-	if (!aggt_topo_address(topo, server))
-		goto none;
-	ports = aggt_topo_digits(topo) ? aggt_topo_ports(topo, server) : 0;
-	for (level = 0; level < ports; level++) {
-		aggt_port_name(topo, server, level, name);
-		if (!aggt_topo_port_address(topo, server, level))
-			goto none;
-	}
-	return 0;
-none:
-	err("%s: no line 'address %s A.B.C.D': in a testbed either all hosts have described addresses or none has one",
-	    aggt_topo_name(topo), name);
-	return -1;
+	aggt_port_name(topo, server, level, name);
+	return no_address(topo, name);
 }
 
 static int check_servers(const struct aggt_topo *topo)
 {
 	aggt_node i, n = aggt_topo_servers(topo);
+	unsigned int level;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		if (addressing_check_server(topo, i))
 			return -1;
+		for (level = 0; level < aggt_topo_ports(topo, i); level++)
+			if (addressing_check_port(topo, i, level))
+				return -1;
+	}
 	return 0;
 }
 
@@ -366,7 +384,8 @@ bool addressing_same(const char *name, const char *a, const char *b)
 /**
  * addressing_check() - refuse a topology that a testbed has no room for
  * @topo: the topology
- * @part: only a part of it gets nodes; addressing_check_server() checks these
+ * @part: only a part of it gets nodes, which addressing_check_server() and
+ *	addressing_check_port() check
  *
  * Return: 0, or -1 with an error line printed.
  */

@@ -40,6 +40,8 @@ void addressing_of_mac(const struct aggt_topo *topo, aggt_node server,
 bool addressing_fits(const struct aggt_topo *topo);
 int addressing_check(const struct aggt_topo *topo, bool part);
 int addressing_check_server(const struct aggt_topo *topo, aggt_node server);
+int addressing_check_port(const struct aggt_topo *topo, aggt_node server,
+			  unsigned int level);
 bool addressing_same(const char *name, const char *a, const char *b);
 
 #endif

@@ -313,6 +313,26 @@ static void sort_part(struct tb_part *part)
 	part->n_routes = kept;
 }
 
+/* The nodes of the part, and their ports of links that it has, need addresses. */
+static int check_addresses(const struct testbed *tb)
+{
+	const struct tb_part *part = tb->part;
+	unsigned int level, ports;
+	struct tb_port port;
+	size_t i;
+
+	for (i = 0; i < part->n_servers; i++) {
+		if (addressing_check_server(tb->topo, part->server[i]))
+			return -1;
+		ports = tb_ports(tb, false, part->server[i]);
+		for (level = 0; level < ports; level++)
+			if (tb_port(tb, false, part->server[i], level, &port) &&
+			    addressing_check_port(tb->topo, port.node, level))
+				return -1;
+	}
+	return 0;
+}
+
 /**
  * tb_part_read() - make a testbed have the nodes of some plans only
  * @tb: gets the topology of the plans, and the part; tb_free() frees both
@@ -324,8 +344,6 @@ static void sort_part(struct tb_part *part)
  */
 int tb_part_read(struct testbed *tb, char **file, int n)
 {
-	size_t i;
-
 	tb->part = calloc(1, sizeof(*tb->part));
 	if (!tb->part) {
 		err("out of memory");
@@ -335,10 +353,7 @@ int tb_part_read(struct testbed *tb, char **file, int n)
 		if (read_plan(tb, *file++))
 			return -1;
 	sort_part(tb->part);
-	for (i = 0; i < tb->part->n_servers; i++)
-		if (addressing_check_server(tb->topo, tb->part->server[i]))
-			return -1;
-	return 0;
+	return check_addresses(tb);
 }
 
 /**
