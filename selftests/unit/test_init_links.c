@@ -52,6 +52,15 @@ int __wrap_aggnet_node_get(struct aggnet_ctl *ctl, struct aggnet_node_info *node
 	return 0;
 }
 
+const char *__wrap_aggnet_ctl_error(const struct aggnet_ctl *ctl)
+{
+	(void)ctl;
+	return "no answer";
+}
+
+/* The list that the node refuses, or NULL. */
+static const char *refused;
+
 /* An allocation of members of this size fails. */
 static size_t no_memory_for;
 
@@ -74,6 +83,8 @@ int __wrap_aggnet_port_list(struct aggnet_ctl *ctl,
 			    struct aggnet_port_info **list, size_t *n)
 {
 	(void)ctl;
+	if (refused && !strcmp(refused, "port"))
+		return -EAGAIN;
 	*list = copy(played.port, sizeof(played.port));
 	*n = ARRAY_SIZE(played.port);
 	return 0;
@@ -83,6 +94,8 @@ int __wrap_aggnet_link_list(struct aggnet_ctl *ctl,
 			    struct aggnet_link_info **list, size_t *n)
 {
 	(void)ctl;
+	if (refused && !strcmp(refused, "link"))
+		return -EAGAIN;
 	*list = copy(played.link, played.n * sizeof(*played.link));
 	*n = played.n;
 	return 0;
@@ -333,6 +346,41 @@ TEST_F(init_links, no_memory)
 	EXPECT_EQ(-1, host_look(&host));
 	no_memory_for = 0;
 	host_close(&host);
+}
+
+/* Look while the node refuses a list. Return: what host_look() returns */
+static int look_without(struct __test_metadata *_metadata, const char *list,
+			char *says, size_t size)
+{
+	int ret, err = dup(2), pipes[2];
+	struct host host;
+	ssize_t n;
+
+	ASSERT_EQ(ST_DONE, host_open(&host, TOPOLOGY, "v1"));
+	ASSERT_EQ(0, pipe(pipes));
+	ASSERT_EQ(2, dup2(pipes[1], 2));
+	refused = list;
+	ret = host_look(&host);
+	refused = NULL;
+	ASSERT_EQ(2, dup2(err, 2));
+	close(err);
+	close(pipes[1]);
+	n = read(pipes[0], says, size - 1);
+	says[n > 0 ? n : 0] = '\0';
+	close(pipes[0]);
+	host_close(&host);
+	return ret;
+}
+
+/* What the node has is not known then; that is no reason to add all. */
+TEST_F(init_links, no_list)
+{
+	char says[256];
+
+	EXPECT_EQ(-1, look_without(_metadata, "link", says, sizeof(says)));
+	EXPECT_NE(NULL, strstr(says, "host init: links of this node: no answer: repeat this when 'aggctl link show' prints them\n"));
+	EXPECT_EQ(-1, look_without(_metadata, "port", says, sizeof(says)));
+	EXPECT_NE(NULL, strstr(says, "host init: ports of this node: no answer: repeat this when 'aggctl port show' prints them\n"));
 }
 
 TEST_F(init_links, trees_leave_by_one_of_a_swap)

@@ -392,7 +392,19 @@ find_port(const struct aggnet_port_info *list, size_t n, const char *device)
 	return NULL;
 }
 
-static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
+/*
+ * What the module has is not known: nothing can be said of it. @what: ports or links, and
+ * the command that shows them. Return: -1
+ */
+static int no_list(const char *what, struct aggnet_ctl *ctl)
+{
+	err("host init: %ss of this node: %s: repeat this when 'aggctl %s show' prints them",
+	    what, aggnet_ctl_error(ctl), what);
+	return -1;
+}
+
+/* Return: 0, or -1 with an error line printed. */
+static int look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 {
 	unsigned int level, ports = aggt_topo_ports(host->plan.topo, host->server);
 	struct aggnet_port_info *list = NULL;
@@ -402,7 +414,7 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 	bool wrong;
 
 	if (ctl && aggnet_port_list(ctl, &list, &n))
-		n = 0;
+		return no_list("port", ctl);
 	for (level = 0; level < ports; level++) {
 		device = port_device(host, level);
 		port = find_port(list, n, device);
@@ -415,6 +427,7 @@ static void look_at_ports(struct host *host, struct aggnet_ctl *ctl)
 			device, level);
 	}
 	free(list);
+	return 0;
 }
 
 static void advise(struct host *host, const char *finding, const char *command)
@@ -493,25 +506,29 @@ static int wanted_links(const struct host *host, struct links *wanted)
 	return 0;
 }
 
-/* The links of a port go with it, if it has another level. */
-static struct links present_links(const struct host *host, struct aggnet_ctl *ctl)
+/*
+ * The links of a port go with it, if it has another level. @ctl: NULL if the module is not
+ * loaded. Return: 0, or -1 with an error line printed.
+ */
+static int present_links(const struct host *host, struct aggnet_ctl *ctl,
+			 struct links *now)
 {
 	unsigned int level, ports = aggt_topo_ports(host->plan.topo, host->server);
-	struct links now = {};
-	size_t i, n;
+	size_t i, n = 0;
 
-	if (!ctl || aggnet_link_list(ctl, &now.list, &n))
-		return (struct links){};
+	*now = (struct links){};
+	if (ctl && aggnet_link_list(ctl, &now->list, &n))
+		return no_list("link", ctl);
 	for (i = 0; i < n; i++) {
 		for (level = 0; level < ports; level++)
 			if (host->moved & UINT64_C(1) << level &&
 			    if_nametoindex(port_device(host, level)) ==
-			    now.list[i].ifindex)
+			    now->list[i].ifindex)
 				break;
 		if (level == ports)
-			now.list[now.n++] = now.list[i];
+			now->list[now->n++] = now->list[i];
 	}
-	return now;
+	return 0;
 }
 
 static bool has_same_name(const struct aggnet_link_info *now,
@@ -610,19 +627,20 @@ static int look_at_links(struct host *host, struct aggnet_ctl *ctl)
 {
 	struct links wanted, now;
 	size_t i;
+	int ret;
 
 	if (wanted_links(host, &wanted))
 		return -1;
-	now = present_links(host, ctl);
+	ret = present_links(host, ctl, &now);
 	for (i = 0; i < now.n; i++)
 		if (is_old(&now.list[i], &wanted))
 			look_for_old(host, &now.list[i], &wanted);
-	for (i = 0; i < wanted.n; i++)
+	for (i = 0; !ret && i < wanted.n; i++)
 		look_at_link(host, &wanted.list[i],
 			     info_find_link(now.list, now.n, &wanted.list[i]));
 	free(wanted.list);
 	free(now.list);
-	return 0;
+	return ret;
 }
 
 /*
@@ -693,8 +711,8 @@ static int look_at_module(struct host *host, uint16_t *port)
 	} else {
 		setting(host, node.address.s_addr == self.s_addr,
 			"aggctl node set address %s", addr_text(self));
-		look_at_ports(host, loaded ? ctl : NULL);
-		ret = look_at_links(host, loaded ? ctl : NULL);
+		ret = look_at_ports(host, loaded ? ctl : NULL) ||
+		      look_at_links(host, loaded ? ctl : NULL) ? -1 : 0;
 	}
 	*port = node.port ? node.port : AGGNET_UDP_PORT;
 	aggnet_ctl_close(ctl);
