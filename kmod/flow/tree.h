@@ -395,13 +395,15 @@ void aggnet_tree_info(struct aggnet_tree *tree, struct aggnet_tree_info *info);
 
 /*
  * Count a packet that leaves by plain IP instead of a planned link. These packets are
- * few, so trees need no counters per CPU for them. Any context.
+ * few, so trees need no counters per CPU for them. Any context. Return: what the packet
+ * has to tell: nothing at an end, whose FIN tells what it has counted
  */
-static inline void aggnet_tree_fell_back(struct aggnet_tree *tree,
-					 enum aggnet_fallback why)
+static inline enum aggnet_fallback
+aggnet_tree_fell_back(struct aggnet_tree *tree, enum aggnet_fallback why)
 {
 	if (why != AGGNET_FALLBACK_NONE)
 		atomic_inc(&tree->fallback[why]);
+	return tree->conf.forward_only ? why : AGGNET_FALLBACK_NONE;
 }
 
 /* Add to a number of packets, which stays at its highest value. */

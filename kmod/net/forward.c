@@ -161,6 +161,7 @@ static struct aggnet_flow forward_flow(const struct sk_buff *skb)
 static void forward_route(struct aggnet_net *an, struct aggnet_tree *tree,
 			  struct sk_buff *skb, struct aggnet_flow *flow)
 {
+	enum aggnet_fallback tells = flow->miss;
 	struct aggnet_egress way;
 	enum aggnet_stat why;
 	unsigned int n;
@@ -173,10 +174,8 @@ static void forward_route(struct aggnet_net *an, struct aggnet_tree *tree,
 		return;
 	}
 	if (tree)
-		aggnet_tree_fell_back(tree, flow->miss);
-	/* The FIN of an end tells what its entry has counted. */
-	if (!tree || tree->conf.forward_only)
-		forward_mark(skb, flow->miss);
+		tells = aggnet_tree_fell_back(tree, flow->miss);
+	forward_mark(skb, tells);
 	forward_spend(an, skb);
 	if (flow->daddr != ip_hdr(skb)->daddr)
 		forward_redirect(skb, flow->daddr);

@@ -48,11 +48,13 @@ follows()
 		job=$JOB filter="$2" "${@:3}"
 }
 
-# left FILTER KEY=VALUE...: plain IP takes the packet, with its filter spent
+# left FILTER KEY=VALUE...: plain IP takes the packet, with its filter spent. Its
+# header tells the cause, which is $why.
 left()
 {
 	counts t filter_spent 1 arrives d eth0 \
-		"$(to_d_by_eth2 9) filter=spent" job=$JOB filter="$1" "${@:2}"
+		"$(to_d_by_eth2 9) filter=spent fallback=${why:-bloom}" \
+		job=$JOB filter="$1" "${@:2}"
 }
 
 # untouched FILTER STATE KEY=VALUE...: plain IP takes the packet unchanged
@@ -76,7 +78,8 @@ both()
 bound()
 {
 	counts t filter_spent 1 arrives d eth0 \
-		"$(to_d_by_eth2 9 $D) filter=spent" job=$JOB filter=$NONE to=$D
+		"$(to_d_by_eth2 9 $D) filter=spent fallback=bloom" \
+		job=$JOB filter=$NONE to=$D
 }
 
 # nowhere KEY=VALUE...: the packet is dropped; b sees only the second of two
@@ -154,7 +157,7 @@ too_many()
 # IP takes the packet.
 broken()
 {
-	local status=0
+	local status=0 why=link
 
 	ip -n "s-$tag" link set p1 down
 	counts t drop_link 1 left "$(names 11 13)" hop=20 || status=1

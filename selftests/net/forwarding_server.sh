@@ -34,11 +34,12 @@ local_arrives()
 }
 
 # round ACCEPTOR: a frame bound to ACCEPTOR goes through d while the link is
-# down
+# down. The entry sends no FIN, so the frame tells the cause.
 round()
 {
 	counts t drop_link 1 arrives d eth0 \
-		"$(line "$(mac 2 2)" "$(mac 4 0)" $A "$1" 63 9 7)" job=7 to="$1"
+		"$(line "$(mac 2 2)" "$(mac 4 0)" $A "$1" 63 9 7) fallback=link" \
+		job=7 to="$1"
 }
 
 no_carrier()
@@ -323,6 +324,8 @@ agg t tree add --job 7 --receiver $B --device eth1 instance 1 scheme exact \
 	link_neighbour 10.2.0.3 || exit 1
 agg t tree add --job 8 --receiver $B --device eth0 instance 1 scheme exact \
 	link_neighbour 10.1.0.1 || exit 1
+agg t tree add --job 12 --receiver $B --device eth0 instance 1 contributors 2 \
+	sources 2 scheme exact link_neighbour 10.1.0.1 || exit 1
 
 planned=$(line "$(mac 2 1)" "$(mac 3 0)" $A $B 63 9 7)
 routed=$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 10 6)
@@ -348,7 +351,10 @@ check "link down: plain IP takes it to the receiver" link_down $B
 check "link up again: packets take the planned link" arrives b eth0 "$planned" job=7
 check "no packet goes back through the port that it came in by" \
 	counts t drop_link 1 arrives d eth0 \
-	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 8)" job=8
+	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 8) fallback=link" job=8
+check "an end that forwards a packet by plain IP does not tell it in the packet" \
+	counts t drop_link 1 arrives d eth0 \
+	"$(line "$(mac 2 2)" "$(mac 4 0)" $A $B 63 9 12)" job=12
 
 check "plain IP: not to a broadcast address" \
 	refused drop_route job=8 to=10.2.0.255

@@ -93,8 +93,8 @@ broken_link()
 
 	ip -n "s-$tag" link set p1 down
 	counts t drop_link 1 arrives d eth0 \
-		"$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 9 7)" job=7 to=$D ||
-		status=1
+		"$(line "$(mac 2 2)" "$(mac 4 0)" $A $D 63 9 7) fallback=link" \
+		job=7 to=$D || status=1
 	ip -n "s-$tag" link set p1 up
 	wait_for forwarding s p1 p2 p3 && return $status
 }

@@ -341,6 +341,21 @@ static void tell_filter(const struct aggnet_hdr *h)
 		       f->hashes_digits & 0x0f ? "alive" : "spent");
 }
 
+/* Why a node on the way has sent the packet by plain IP; most packets do not tell. */
+static void tell_fallback(const struct aggnet_hdr *h)
+{
+	static const char *const names[] = {
+		[AGGNET_FALLBACK_LINK] = "link",
+		[AGGNET_FALLBACK_BLOOM] = "bloom",
+		[AGGNET_FALLBACK_POLICY] = "policy",
+		[AGGNET_FALLBACK_ROUND] = "round",
+	};
+
+	if (h->fallback)
+		printf(" fallback=%s", h->fallback < ARRAY_SIZE(names) ?
+		       names[h->fallback] : "unknown");
+}
+
 /*
  * Print one line for each packet: its addresses, and the fields that may
  * change.
@@ -369,6 +384,7 @@ static bool tell(const uint8_t *frame, size_t len, bool left)
 	       inet_sum(ip) ? "bad" : "good",
 	       len - ETH_HLEN - ntohs(ip->tot_len));
 	tell_filter(h);
+	tell_fallback(h);
 	putchar('\n');
 	return true;
 }

@@ -1077,6 +1077,30 @@ TEST_F(ends, fallbacks__are_told_upwards)
 	check_fell_back(_metadata, RECEIVER, 1, 0, 0);
 }
 
+/* The cause that a node has to write into a packet which it sends by plain IP. */
+static enum aggnet_fallback writes(struct aggnet_tree *tree)
+{
+	return aggnet_tree_fell_back(tree, AGGNET_FALLBACK_LINK);
+}
+
+/* The FIN of an end tells it; a node whose entry only forwards sends no FIN. */
+TEST_F(ends, fallbacks__are_told_by_packet_or_fin)
+{
+	struct aggnet_tree_conf conf = { .forward_only = true };
+	struct aggnet_tree *tree;
+
+	world_start(&plain, SEED);
+	tree = world_entry(ACCEPTOR, &conf);
+	ASSERT_FALSE(IS_ERR(tree));
+	EXPECT_EQ(AGGNET_FALLBACK_LINK, writes(tree));
+	EXPECT_EQ(1, atomic_read(&tree->fallback[AGGNET_FALLBACK_LINK]));
+	world_end();
+
+	tree = begin(&plain, ACCEPTOR);
+	EXPECT_EQ(AGGNET_FALLBACK_NONE, writes(tree));
+	EXPECT_EQ(1, atomic_read(&tree->fallback[AGGNET_FALLBACK_LINK]));
+}
+
 /* A node without a channel of its own writes the cause into the packet. */
 TEST_F(ends, fallbacks__on_the_way)
 {
