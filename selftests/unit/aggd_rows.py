@@ -390,6 +390,10 @@ def memory():
         equal([(client.show(j)["state"], client.show(j).get("waits"))
                for j in (jobs[1], small, last)],
               [("in force", None), ("queued", "room"), ("queued", "plan")])
+        lines = [line.split() for line in aggctl(d, "list")[1].splitlines()]
+        equal([lines[0][-1]] + [line[-1] for line in lines if line[0] in (str(small), str(last))],
+              ["waits", "room", "plan"])
+        has(aggctl(d, "show", str(small))[1], "waits for     room\n")
         client.ask({"op": "cancel", "job": last})
         d.release("plan")
         client.ask({"op": "cancel", "job": jobs[0]})

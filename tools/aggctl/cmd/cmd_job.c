@@ -225,6 +225,7 @@ static const struct column columns[] = {
 	{ "group", NULL },
 	{ "fault", "fault" },
 	{ "reason", "reason" },
+	{ "waits", "waits" },	/* last, as scripts read the others */
 };
 
 /* How long a job goes on, as a person reads it. */
@@ -310,6 +311,7 @@ static const struct column fields[] = {
 	{ "kind", "kind" },
 	{ "state", "state" },
 	{ "ahead", "jobs ahead" },
+	{ "waits", "waits for" },
 	{ "ends in", "ends in" },
 	{ "reason", "reason" },
 	{ "fault", "fault" },
