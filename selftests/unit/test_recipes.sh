@@ -53,7 +53,17 @@ list)
 	[ -z "${SILENT:-}" ] || { echo "aggctl: aggd does not answer" >&2; exit 1; }
 	: >> "$CALLS.listed"
 	submits=$(grep -c '^aggctl job submit' "$CALLS")
-	[ "$submits" != 2 ] || echo >> "$CALLS.listed"
+	# What the second group waits for, each time that jobs are listed: "go" lets it go.
+	waits=
+	if [ "$submits" = 2 ]; then
+		echo >> "$CALLS.listed"
+		looks=$(wc -l < "$CALLS.listed")
+		for word in ${WAITS_AT:-}; do
+			waits=$word
+			[ $((looks -= 1)) -gt 0 ] || break
+		done
+	fi
+	[ "$waits" != go ] || { : > "$GOES"; waits=plan; }
 	# job ID STATE [WHAT IT WAITS FOR]
 	job()
 	{
@@ -65,7 +75,7 @@ list)
 	job 900 queued room
 	[ "$submits" = 0 ] || { echo ,; job 1000 "in force"; }
 	[ "$submits" -lt 2 ] || [ -z "${OTHER:-}" ] || { echo ,; job 1001 $OTHER; }
-	[ "$submits" -lt 2 ] || { echo ,; job 1002 "${WAITS:-in force}" ${WAITS_AT:-}; }
+	[ "$submits" -lt 2 ] || { echo ,; job 1002 "${WAITS:-in force}" $waits; }
 	printf '\n]\n' ;;
 esac
 END
@@ -273,6 +283,19 @@ mpi_queued()
 	comes applying && comes queued plan
 }
 
+# The time in which it is planned does not count, nor a wait for room with a break.
+mpi_comes_late()
+{
+	local waits
+
+	for waits in "plan plan plan room go" "room plan room plan go"; do
+		rm -f calls.listed goes
+		WAITS=queued WAITS_AT=$waits WAITS_FOR=int32 GOES=$tmp/goes AGGD_QUEUE=2 \
+			mpi node1 'node2*2,node3' sum/float64,max/int32 true || return
+		mpi_called || return
+	done
+}
+
 # Jobs of the same user may come between.
 mpi_queued_among()
 {
@@ -417,6 +440,7 @@ check "mpi: the script is ended" mpi_ended
 check "mpi: the script is ended twice" mpi_ended_twice
 check "mpi: the program ignores SIGTERM" mpi_ended_deaf
 check "mpi: a group that is queued while another one is held" mpi_queued
+check "mpi: a group that waits for room for a short time" mpi_comes_late
 check "mpi: other jobs of the user, and an aggd that does not answer" mpi_queued_among
 check "mpi: a group that ends before the program begins" mpi_group_ends
 check "mpi, slurm: the line of a group comes in parts" group_in_parts

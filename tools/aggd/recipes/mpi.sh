@@ -9,7 +9,8 @@
 #   COMMAND        mpiexec and so on, which has the program preload libaggnet-mpi
 #   AGGD_HOST      where aggd runs, reached over ssh; without it this host
 #   AGGD_GROUP     more options of 'aggctl job submit': --elements 4096 --time 7200
-#   AGGD_QUEUE     seconds that a group may wait for room while this run holds another one (10)
+#   AGGD_QUEUE     seconds that a group may wait for room, after its plan is made, while this
+#                  run holds another one (10)
 set -euo pipefail
 
 [ $# -gt 3 ] || { echo "usage: mpi.sh ROOT MEMBERS FUNCTION/TYPE,... COMMAND..." >&2; exit 2; }
@@ -112,22 +113,26 @@ alive()
 }
 
 # wait_for I: until the group is in force. If it waits for room while this run holds another
-# one, it may wait for the end of this run.
+# one, it may wait for the end of this run: it has to come within AGGD_QUEUE seconds in which
+# it waits for room each time that jobs are listed, once a second.
 wait_for()
 {
-	local since=$SECONDS told=''
+	local seen=$SECONDS since='' told=''
 
 	until group=$(group_of "$1"); do
 		alive "$1"
 		sleep 0.1
-		[ "$SECONDS" -gt "$since" ] || continue
+		[ "$SECONDS" -gt "$seen" ] || continue
+		seen=$SECONDS
 		[ "$told" ] || echo "mpi.sh: ${pairs[$1]}: waiting until the group is in force" >&2
 		told=1
-		if [ "$1" = 0 ] || [ $((SECONDS - since)) -lt "${AGGD_QUEUE:-10}" ]; then
+		[ "$1" != 0 ] || continue
+		if ! lacks_room; then
+			since=''
 			continue
 		fi
-		since=$SECONDS
-		lacks_room || continue
+		since=${since:-$seen}
+		[ $((seen - since)) -ge "${AGGD_QUEUE:-10}" ] || continue
 		# It may have come before the list.
 		group_of "$1" > /dev/null && continue
 		echo "mpi.sh: ${pairs[$1]}: the group is queued while this run holds ${pairs[*]:0:$1}: lower --elements or --memory in AGGD_GROUP, name fewer groups, or try again later" >&2
