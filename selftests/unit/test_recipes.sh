@@ -381,6 +381,21 @@ slurm_ended_deaf()
 	ended_deaf slurm.sh slurm && called "aggctl $SUBMIT" "job ended"
 }
 
+# A process that has ended gets no signal, as its PID may be another one's.
+signals_to_jobs()
+(
+	kill()
+	{
+		[[ $0 != */recipes/* ]] || echo "$*" >> "$tmp/kills"
+		builtin kill "$@"
+	}
+
+	export tmp
+	export -f kill
+	mpi node1 'node2*2,node3' sum/float64,max/int32 true && slurm true && [ -s kills ] &&
+		! grep -vx '\(-KILL \)\?%[0-9]*' kills
+)
+
 mpi_runs()
 {
 	[ -e "$tmp/mpi.runs" ]
@@ -444,6 +459,7 @@ check "mpi: a group that waits for room for a short time" mpi_comes_late
 check "mpi: other jobs of the user, and an aggd that does not answer" mpi_queued_among
 check "mpi: a group that ends before the program begins" mpi_group_ends
 check "mpi, slurm: the line of a group comes in parts" group_in_parts
+check "mpi, slurm: signals go to jobs of the shell" signals_to_jobs
 check "systemd: the unit has started when the file has the group" unit_has_group
 check "systemd: the unit does not wait for a group that is refused" unit_refused
 end_rows

@@ -22,15 +22,23 @@ shift 3
 
 said=$(mktemp -d) submits=() command='' newest=0
 
+# job_of PID: print the job %N of a process of this script that runs. After its end its PID may
+# be another process's, but the shell sends no signal to a job that has ended.
+job_of()
+{
+	jobs -lr | awk -v pid="$1" '$2 == pid { sub(/^\[/, "%"); sub(/\].*/, ""); print }'
+}
+
 # end_of PID: a program that ignores SIGTERM is killed after 10 seconds
 end_of()
 {
-	local since=$SECONDS
+	local since=$SECONDS job
 
-	kill "$1" 2> /dev/null || :
-	while kill -0 "$1" 2> /dev/null; do
+	job=$(job_of "$1")
+	[ -z "$job" ] || kill "$job" 2> /dev/null || :
+	while [ "$(job_of "$1")" ]; do
 		[ $((SECONDS - since)) -le 10 ] || {
-			kill -KILL "$1" || :
+			kill -KILL "$job" 2> /dev/null || :
 			break
 		}
 		sleep 0.05
@@ -104,7 +112,7 @@ group_of()
 # alive I: or end with what its job says
 alive()
 {
-	kill -0 "${submits[$1]}" 2> /dev/null || {
+	[ "$(job_of "${submits[$1]}")" ] || {
 		cat "$said/$1" >&2
 		echo "mpi.sh: ${pairs[$1]}: no group: the program does not run" >&2
 		wait "${submits[$1]}" || exit

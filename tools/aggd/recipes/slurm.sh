@@ -16,15 +16,25 @@ mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 
 said=$(mktemp) submit='' srun=''
 
-# end_of PID: a command that ignores SIGTERM is killed after 10 seconds
+# job_of PID: print the job %N of a process of this script that runs. After its end its PID may
+# be another process's, but the shell sends no signal to a job that has ended.
+job_of()
+{
+	jobs -lr | awk -v pid="$1" '$2 == pid { sub(/^\[/, "%"); sub(/\].*/, ""); print }'
+}
+
+# end_of PID: a command that ignores SIGTERM is killed after 10 seconds. Both
+# take less than Slurm's KillWait (by default 30 seconds), after which it kills this script, too: then
+# the connections to aggd end, and so does its job.
 end_of()
 {
-	local since=$SECONDS
+	local since=$SECONDS job
 
-	kill "$1" 2> /dev/null || :
-	while kill -0 "$1" 2> /dev/null; do
+	job=$(job_of "$1")
+	[ -z "$job" ] || kill "$job" 2> /dev/null || :
+	while [ "$(job_of "$1")" ]; do
 		[ $((SECONDS - since)) -le 10 ] || {
-			kill -KILL "$1" || :
+			kill -KILL "$job" 2> /dev/null || :
 			break
 		}
 		sleep 0.05
@@ -68,7 +78,7 @@ ${AGGD_HOST:+ssh -tt "$AGGD_HOST"} aggctl job submit --attached --root "${hosts[
 	--members "$members" ${AGGD_GROUP:-} < /dev/null > "$said" &
 submit=$!
 until AGGNET_GROUP=$(group); do
-	kill -0 $submit 2> /dev/null || {
+	[ "$(job_of $submit)" ] || {
 		cat "$said" >&2
 		wait $submit || exit
 		exit 1
