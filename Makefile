@@ -67,8 +67,8 @@ help:
 #H make lint               checkpatch, sparse, W=1, shellcheck; silent if clean
 #H make bench              benchmarks beside their peers, in the VM
 #H make eval [NAME=]       the papers' tables beside ours
-#H make eval-live [NAME='tables table2 fig7 skew'] [K='2 3 4 5 6'] [SEEDS=5]
-#H                         completion times of the papers' tables, in the VM
+#H make eval-live [NAME='tables table2 fig7 skew graphs stripes'] [SEEDS=5]
+#H                         [K='2 3 4 5 6'] completion times, in the VM
 #H make vm CMD='...' [KERNEL=6.1|6.12|debug|kcsan]
 #H                         a command as root in the VM
 #H make setup              what the above need: packages, guest kernels

@@ -6,7 +6,11 @@ set datafile separator tab
 set title sprintf("Seconds until the receiver has the result: %s", name)
 set logscale y
 set ylabel 'completion time (s, logarithmic)'
-set xtics rotate by 45 right
+set xtics rotate by 30 right
+# Room for rotated labels, for which gnuplot leaves too much below and too little left.
+set lmargin at screen 0.16
+set bmargin at screen 0.33
+set rmargin at screen 0.97
 set xrange [-0.5:*]
 set offsets 0, 0.5, 0, 0
 set grid y

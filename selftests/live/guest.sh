@@ -5,11 +5,12 @@
 # Usage: guest.sh OUT < JOBS; a line of JOBS:
 #   TOPOLOGY RATE LAYOUT METHOD RECORDS DELTA TASKS RECEIVERS SENDERS
 #	[NAME=VALUE...] [PLAN OPTIONS]
-# LAYOUT as in members.c; with tcp METHOD must be existing: how IP routes. @TOPOLOGY: a
-# testbed of the nodes that the job needs, with the routes of IP. RECEIVERS and SENDERS
-# as for plan; random:N/SEED: with this seed, which is that of both lists.
+# LAYOUT as in members.c; with tcp METHOD must be existing: how IP routes.
+# part:TOPOLOGY: a testbed of the nodes that the job needs, with the routes of IP. @FILE:
+# the names of its servers must be v0, v1, ... in order. RECEIVERS and SENDERS as for
+# plan; random:N/SEED: with this seed, which is that of both lists.
 #   late=S     the first sender begins S seconds after the others
-#   paths=M    IP routes along the trees of method M (@TOPOLOGY)
+#   paths=M    IP routes along the trees of method M (part:TOPOLOGY)
 #   row=NAME   is added to the row, as are the other words
 set -euo pipefail
 export LC_ALL=C
@@ -54,7 +55,7 @@ part()
 # up: make the testbed of the job, unless it is the one that is up
 up()
 {
-	if [ "${topology#@}" != "$topology" ]; then
+	if [[ $topology == part:* ]]; then
 		down
 		part
 		bed=part
@@ -68,7 +69,7 @@ up()
 # paths METHOD: print a plan of this method, for its paths and the names of members
 paths()
 {
-	aggctl -j plan --topology "${topology#@}" --method "$1" \
+	aggctl -j plan --topology "${topology#part:}" --method "$1" \
 		--senders "${senders%/*}" --receivers "${receivers%/*}" \
 		--seed "${seed:-1}"
 }
@@ -105,7 +106,7 @@ plan()
 		done > "$TMP/sizes"
 		sizes=(--sizes "$TMP/sizes")
 	fi
-	aggctl -j plan --topology "${topology#@}" --method "$method" --job "$job" \
+	aggctl -j plan --topology "${topology#part:}" --method "$method" --job "$job" \
 		--senders "$senders" --receivers "$receivers" --uid 0 \
 		--writers "$tasks" --delta "$delta" --rate "$rate" \
 		--flow-size "$(flow "$layout" "$records")" \
@@ -156,8 +157,14 @@ row()
 			      first),
 		  receiver_bytes: (map(select(.node | IN($receivers[]))) |
 				   map(.rx_bytes) | add),
+		  busiest_bytes: (map(.tx_bytes) | max),
+		  planned_busiest_bytes: $plan[0].metrics.bottleneck_bytes,
+		  stress: $plan[0].metrics.stress,
 		  predicted: $plan[0].metrics.predicted_seconds,
-		  seed: ($seed | tonumber) } + $bed[0] + $time[0] +
+		  seed: ($seed | tonumber) } +
+		(if $plan[0].metrics.stress then
+			{ links: map({ node, port, bytes: .tx_bytes }) }
+		 else {} end) + $bed[0] + $time[0] +
 		($words | split(" ") |
 		 map(capture("(?<key>[^=]*)=(?<value>.*)")) | from_entries)'
 }
