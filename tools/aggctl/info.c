@@ -37,6 +37,18 @@ json_t *info_bytes(const uint8_t *bytes, size_t n)
 }
 
 /**
+ * info_is_utf8() - whether a text can be a string of JSON, which is UTF-8
+ * @text: the text
+ */
+bool info_is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_decref(string);
+	return string;
+}
+
+/**
  * info_text() - text that need not be UTF-8, which a string of JSON is
  * @text: such as the name of a device; or NULL
  *

@@ -18,6 +18,7 @@ int info_set(const struct aggnet_noun *noun, const char *name,
 	     const char *text, void *info, const char *where);
 int info_set_pairs(const struct aggnet_noun *noun, int argc, char **argv,
 		   void *info);
+bool info_is_utf8(const char *text);
 json_t *info_text(const char *text);
 json_t *info_bytes(const uint8_t *bytes, size_t n);
 int info_parse(const struct aggnet_noun *noun, const json_t *object,

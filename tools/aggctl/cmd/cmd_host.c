@@ -11,6 +11,7 @@
 #include "host/node_check.h"
 #include "host/report.h"
 #include "host/sockets.h"
+#include "info.h"
 #include "names.h"
 #include "output.h"
 
@@ -90,15 +91,11 @@ static int run_init(const struct aggctl *ctl, int argc, char **argv)
 /* A name that describe refuses is of no use. Return: an exit status */
 static int check_name(const char *self)
 {
-	json_t *text;
-
 	if (name)
 		return options_utf8("host report", "name", name) ?
 		       ST_USAGE : describe_name(name, true);
-	text = json_string(self);
-	if (!text)
+	if (!info_is_utf8(self))
 		return usage("host: the name of this host is not UTF-8: --name gives another one");
-	json_decref(text);
 	return describe_name(self, false);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "info.h"
 #include "netns.h"
 #include "output.h"
 #include "plan/plan.h"
@@ -228,15 +229,6 @@ static int check_core(const char *verb, const struct testbed *tb)
 	return ST_DONE;
 }
 
-/* The state of the testbed, which is JSON, has the description. */
-static bool is_utf8(const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_decref(string);
-	return string;
-}
-
 /* Return: an exit status */
 static int read_topology(const char *text)
 {
@@ -249,7 +241,8 @@ static int read_topology(const char *text)
 	up.description = plan_read_file("testbed up", text + 1);
 	if (!up.description)
 		return ST_FAILED;
-	if (!is_utf8(up.description))
+	/* The state of the testbed, which is JSON, has it. */
+	if (!info_is_utf8(up.description))
 		return fail("testbed up: %s: not a text file: it is not UTF-8",
 			    text + 1);
 	up.topo = aggt_topo_describe(up.description, &why);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Command lines against a verb's table of options, and its help text. */
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "info.h"
 
 /* getopt_long() values of a verb's own options start above every letter. */
 #define OWN_BASE	256
@@ -231,11 +231,8 @@ static bool is_one_of(const char *name, const char * const *names)
  */
 int options_utf8(const char *verb, const char *option, const char *value)
 {
-	json_t *text = value ? json_string(value) : json_null();
-
-	if (!text)
+	if (value && !info_is_utf8(value))
 		return usage("%s: the value of --%s is not UTF-8", verb, option);
-	json_decref(text);
 	return ST_DONE;
 }
 
