@@ -39,6 +39,60 @@ busiest()
 		END { print most }' > "$TMP/$1.bytes"
 }
 
+# devices NODE: print its ports in BCube(4,1)
+devices()
+{
+	local port=eth ports=2
+
+	[[ $1 != w* ]] || port=p ports=4
+	seq -f "$port%.0f" 0 $((ports - 1))
+}
+
+# count_stripe STRIPE DEVICE: print commands of tc that count the DATA of this stripe,
+# first sent and sent again, when it leaves by the device
+count_stripe()
+{
+	local again net=$((0xfff00000)) code
+
+	for again in 0 2; do
+		# Of the packet from its IP header on: the type, the job, AGGNET_F_REXMIT.
+		code="9,48 0 0 $((net + 29)),21 0 6 3"
+		code+=",32 0 0 $((net + 36)),21 0 4 $((job + $1))"
+		code+=",40 0 0 $((net + 32)),84 0 0 2,21 0 1 $again"
+		echo "filter add dev $2 egress pref $((1 + 2 * $1 + again / 2))" \
+			"bpf bytecode \"$code,6 0 0 4294967295,6 0 0 0\" action pass"
+	done
+}
+
+count_stripes()
+{
+	local n d
+
+	for n in $NODES; do
+		for d in $(devices "$n"); do
+			echo "qdisc add dev $d clsact"
+			count_stripe 0 "$d"
+			count_stripe 1 "$d"
+		done | tc -n "$n" -batch - || return
+	done
+}
+
+# counted: print for each port NODE:NUMBER and the bytes of both stripes' DATA: of the
+# first one, of these sent again, and the same of the second one
+counted()
+{
+	local n d
+
+	for n in $NODES; do
+		for d in $(devices "$n"); do
+			echo "filter show dev $d egress"
+		done | tc -n "$n" -s -j -batch - | jq -rs --arg n "$n" '
+			to_entries[] | .key as $port | [.value[].options |
+				select(.actions).actions[0].stats.bytes] |
+			"\($n):\($port) \(join(" "))"' || return
+	done
+}
+
 one()
 {
 	plan one --topology $topology --receivers v0 --uid 0 \
@@ -56,7 +110,27 @@ two()
 	jq -e '.metrics | .stress == 1 and .cut_share == 1' \
 		"$TMP/two.json" || return
 	ports > "$TMP/two.before"
-	transfer two sum v0 "$ALL" && busiest two
+	count_stripes || return
+	transfer two sum v0 "$ALL" && busiest two && counted > "$TMP/stress"
+}
+
+# disjoint: each link and direction carries DATA of one tree at most, and each of the links
+# in the plan those of one
+disjoint()
+{
+	local links
+
+	# A hop has two links.
+	links=$(jq '[.trees[].edges | length] | add * 2' "$TMP/two.json")
+	awk -v links="$links" '
+		NF != 5 { print "not counted: " $0; bad = 1 }
+		$2 && $4 { print "two trees: " $0; bad = 1 }
+		$2 || $4 { n++ }
+		END {
+			if (n != links)
+				print n " links carry DATA, planned " links
+			exit bad || n != links
+		}' "$TMP/stress"
 }
 
 # Half as much is planned, and 0.48 to 0.83 were measured, the most on a host with other
@@ -212,6 +286,7 @@ check "a vector by the best single tree" one
 withdraw one
 check "the same vector by two trees at once" two
 withdraw two
+check "each link carries one tree in each direction" disjoint
 check "no port sends as much as the busiest one with one tree" less_busy
 [ ! -s "$TMP/said" ] || cat "$TMP/said"
 values "$ALL"
