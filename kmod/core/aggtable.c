@@ -51,6 +51,12 @@ struct slot {
 	__le64 key[];
 };
 
+/*
+ * What reference 0 names. Its tag is that of no key, so a look-up compares it like
+ * others, and need not test each reference.
+ */
+static const struct slot no_slot;
+
 static __always_inline u32 slot_size(u32 klen)
 {
 	return sizeof(struct slot) + round_up(klen, 8);
@@ -214,6 +220,7 @@ int aggnet_table_init(struct aggnet_table *t, const struct aggnet_shape *shape,
 		aggnet_table_free(t);
 		return -ENOMEM;
 	}
+	t->chunk[0] = (u8 *)&no_slot;
 	t->bucket_mask = buckets - 1;
 	t->chunks_max = chunks;
 	t->shape = *shape;
@@ -337,20 +344,51 @@ struct view {
 	u32 mask;
 };
 
-/* Find a key of up to one word. */
-static __always_inline struct slot *find_word(const struct view *view,
-					      struct look look)
+/* Find a key of up to one word. Return: true: @found is set */
+static __always_inline bool find_word(const struct view *view,
+				      struct look look, struct slot **found)
 {
+	u32 ref = view->bucket[look.tag & view->mask];
 	struct slot *s;
-	u32 ref;
 
-	for (ref = view->bucket[look.tag & view->mask]; ref; ref = s->next) {
+	for (;; ref = s->next) {
 		s = slot_at(view->chunk, ref);
 		if (likely(s->tag == look.tag &&
-			   le64_to_cpu(s->key[0]) == look.last))
-			return s;
+			   le64_to_cpu(s->key[0]) == look.last)) {
+			*found = s;
+			return true;
+		}
+		if (s == &no_slot)
+			return false;
 	}
-	return NULL;
+}
+
+/* As find_word(), for a key of 8 bytes, whose tag a hit does not need. */
+static __always_inline bool find_eight(const struct view *view, u64 start,
+				       const u64 *seed, const u8 *key,
+				       struct slot **found)
+{
+	u64 low = get_unaligned_le32(key) + seed[0];
+	u64 high = get_unaligned_le32(key + 4) + seed[1];
+	u32 hash = hash_mix(start + low * high) >> (32 - HASH_BITS);
+	u32 ref = view->bucket[hash & view->mask];
+	struct slot *s;
+
+	for (;; ref = s->next) {
+		s = slot_at(view->chunk, ref);
+		if (likely(s->tag >> HASH_BITS == 8 &&
+			   le64_to_cpu(s->key[0]) == get_unaligned_le64(key))) {
+			*found = s;
+			return true;
+		}
+		if (s == &no_slot)
+			return false;
+	}
+}
+
+static noinline struct slot *append_eight(struct aggnet_table *t, const u8 *key)
+{
+	return append(t, key, look_any(t->seed, key, key, 8));
 }
 
 static __always_inline bool words_equal(const __le64 *held, const u8 *key,
@@ -373,14 +411,15 @@ static noinline struct slot *obtain_any(struct aggnet_table *t, const u8 *base,
 	struct slot *s;
 	u32 ref;
 
-	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = s->next) {
+	for (ref = t->bucket[look.tag & t->bucket_mask];; ref = s->next) {
 		s = slot_at(t->chunk, ref);
 		if (likely(s->tag == look.tag &&
 			   le64_to_cpu(s->key[words]) == look.last &&
 			   words_equal(s->key, key, words)))
 			return s;
+		if (s == &no_slot)
+			return append(t, key, look);
 	}
-	return append(t, key, look);
 }
 
 /* As above, for a key of 9 to 16 bytes. */
@@ -395,14 +434,15 @@ static noinline struct slot *obtain_two(struct aggnet_table *t, const u8 *key,
 
 	look = look_last(hash_word(hash_start(t->seed, klen), t->seed + 2,
 				   first), t->seed + 4, last, klen);
-	for (ref = t->bucket[look.tag & t->bucket_mask]; ref; ref = s->next) {
+	for (ref = t->bucket[look.tag & t->bucket_mask];; ref = s->next) {
 		s = slot_at(t->chunk, ref);
 		if (likely(s->tag == look.tag &&
 			   le64_to_cpu(s->key[0]) == first &&
 			   le64_to_cpu(s->key[1]) == last))
 			return s;
+		if (s == &no_slot)
+			return append(t, key, look);
 	}
-	return append(t, key, look);
 }
 
 /*
@@ -496,8 +536,7 @@ static __always_inline void merge_run(struct aggnet_table *t, const u8 *data,
 				break;
 			goto reduce;
 		}
-		s = find_word(&view, look);
-		if (unlikely(!s)) {
+		if (unlikely(!find_word(&view, look, &s))) {
 			s = append(t, key, look);
 			if (!s)
 				break;
@@ -515,27 +554,31 @@ reduce:
 	units_merged(t, s, represents, extra, n);
 }
 
+#define EIGHTS_BYTES	(2 + 8 + 8)	/* of a record of merge_eights() */
+
 /* The loop for records with keys and values of 8 bytes, all of them. */
-static __always_inline void merge_words(struct aggnet_table *t, const u8 *data,
-					u32 n, u64 represents, u8 function)
+static __always_inline void merge_eights(struct aggnet_table *t, const u8 *data,
+					 u32 n, u64 represents, u8 function)
 {
 	const struct view view = { t->bucket, t->chunk, t->bucket_mask };
 	const u64 start = hash_start(t->seed, 8);
+	const u8 *end = data + EIGHTS_BYTES * n;
 	u64 extra = represents - n;
 	struct slot *s = NULL;
+	u32 left = 0;
 
-	for (; n; n--, data += 18) {
+	for (; data < end; data += EIGHTS_BYTES) {
 		const u8 *key = data + 2;
-		s64 value = get_unaligned_le64(key + 8);
-		struct look look = look_last(start, t->seed + 2,
-					     get_unaligned_le64(key), 8);
+		s64 value;
 
-		s = find_word(&view, look);
-		if (unlikely(!s)) {
-			s = append(t, key, look);
-			if (!s)
+		if (unlikely(!find_eight(&view, start, t->seed + 2, key, &s))) {
+			s = append_eight(t, key);
+			if (!s) {
+				left = (end - data) / EIGHTS_BYTES;
 				break;
+			}
 		}
+		value = get_unaligned_le64(key + 8);
 		if (function == AGGNET_FN_SUM) {
 			aggnet_value_add_s64(&s->value, value);
 		} else {
@@ -545,7 +588,7 @@ static __always_inline void merge_words(struct aggnet_table *t, const u8 *data,
 		}
 		s->units++;
 	}
-	units_merged(t, s, represents, extra, n);
+	units_merged(t, s, represents, extra, left);
 }
 
 static void merge_accum(struct aggnet_table *t, struct slot *s,
@@ -664,11 +707,11 @@ void aggnet_table_merge_equal(struct aggnet_table *t, const u8 *data, u32 n,
 	switch (t->shape.function) {
 	case AGGNET_FN_SUM:
 	case AGGNET_FN_COUNT:
-		return merge_words(t, data, n, represents, AGGNET_FN_SUM);
+		return merge_eights(t, data, n, represents, AGGNET_FN_SUM);
 	case AGGNET_FN_MIN:
-		return merge_words(t, data, n, represents, AGGNET_FN_MIN);
+		return merge_eights(t, data, n, represents, AGGNET_FN_MIN);
 	case AGGNET_FN_MAX:
-		return merge_words(t, data, n, represents, AGGNET_FN_MAX);
+		return merge_eights(t, data, n, represents, AGGNET_FN_MAX);
 	default:
 		return merge_any(t, data, n, represents, false, fault);
 	}

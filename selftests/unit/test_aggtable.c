@@ -95,6 +95,36 @@ TEST(table_merge__equal_lengths)
 	}
 }
 
+/*
+ * Keys of 4 bytes, and keys of 8 that differ from these by zeros at the end; some have
+ * the same bucket.
+ */
+TEST(table_merge__padding_is_not_part_of_a_key)
+{
+	static const u8 value[8] = { 1 };
+	u32 round, i, klen;
+
+	shim_random_seed(SEED);
+	for (round = 0; round < 200; round++) {
+		struct aggnet_table t;
+
+		table_start(&t, AGGNET_FN_SUM, AGGNET_CHUNK, 1);
+		for (klen = 4; klen <= 8; klen += 4) {
+			struct packet p = { 0 };
+
+			for (i = 0; i < 50; i++) {
+				u8 key[8] = { i };
+
+				packet_add(&p, key, klen, value, 8);
+			}
+			merge(&t, &p);
+			packet_free(&p);
+		}
+		ASSERT_EQ(100, t.keys);
+		aggnet_table_free(&t);
+	}
+}
+
 TEST(table_merge__extra_units_go_to_the_last)
 {
 	struct aggnet_table t;
