@@ -8,6 +8,32 @@
 #include "core/record.h"
 #include "core/vector.h"
 
+/*
+ * Pass over records of @size bytes that have these @lengths, as the first one has, and
+ * count them in @n. @last: where the last record may begin. Return: the next record
+ */
+static __always_inline const u8 *pass_equal(const u8 *data, const u8 *last,
+					    u16 lengths, size_t size,
+					    unsigned int *n)
+{
+	size_t left = last - data;
+
+	for (; left >= 4 * size; left -= 4 * size) {
+		if (get_unaligned_le16(data + size) != lengths ||
+		    get_unaligned_le16(data + 2 * size) != lengths ||
+		    get_unaligned_le16(data + 3 * size) != lengths ||
+		    get_unaligned_le16(data + 4 * size) != lengths)
+			break;
+		data += 4 * size;
+		*n += 4;
+	}
+	do {
+		data += size;
+		++*n;
+	} while (data <= last && get_unaligned_le16(data) == lengths);
+	return data;
+}
+
 /* Records with the lengths of the one before them need no further check. */
 static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax,
 		       u32 *all)
@@ -27,10 +53,7 @@ static int parse_plain(const u8 *data, size_t len, unsigned int max, u32 vmax,
 			return (u8)lengths && lengths >> 8 <= AGGNET_PLAIN_MAX ?
 			       -ERANGE : -EBADMSG;
 		*all = n ? 0 : lengths;
-		do {
-			data += size;
-			n++;
-		} while (data <= last && get_unaligned_le16(data) == lengths);
+		data = pass_equal(data, last, lengths, size, &n);
 	}
 	return data == end && n <= max ? (int)n : -EBADMSG;
 }
