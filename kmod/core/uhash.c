@@ -9,6 +9,7 @@
 #include <linux/string.h>
 
 #include "core/uhash.h"
+#include "core/value.h"
 #include "compat.h"
 
 #define POLY_KEY	0x1fffffff1fffffffull	/* in each of its two words */
@@ -98,33 +99,57 @@ void aggnet_uhash_init(struct aggnet_uhash_key *hash, const siphash_key_t *key)
 
 /* --- hash ------------------------------------------------------------------ */
 
+static __always_inline struct wide nh_words(struct wide sum, const u64 *key,
+					    u64 a, u64 b)
+{
+	return wide_add(sum, wide_mul(key[0] + a, key[1] + b));
+}
+
 static __always_inline struct wide nh_pair(struct wide sum, const u64 *key,
 					   const u8 *p)
 {
-	return wide_add(sum, wide_mul(key[0] + get_unaligned_le64(p),
-				      key[1] + get_unaligned_le64(p + 8)));
+	return nh_words(sum, key, get_unaligned_le64(p),
+			get_unaligned_le64(p + 8));
+}
+
+/* The last 1 to 15 bytes of a block; @base: start of the readable bytes */
+static __always_inline struct wide nh_rest(struct wide sum, const u64 *key,
+					   const u8 *base, const u8 *p, u32 len)
+{
+	const u8 *end = p + len;
+
+	if (len <= 8)
+		return nh_words(sum, key, aggnet_load_end(base, end, len) >>
+				(64 - 8 * len), 0);
+	return nh_words(sum, key, get_unaligned_le64(p),
+			get_unaligned_le64(end - 8) >> (128 - 8 * len));
+}
+
+static __always_inline struct wide nh_four(struct wide sum, const u64 *key,
+					   const u8 *p)
+{
+	sum = nh_pair(sum, key, p);
+	sum = nh_pair(sum, key + 2, p + NH_PAIR);
+	sum = nh_pair(sum, key + 4, p + 2 * NH_PAIR);
+	return nh_pair(sum, key + 6, p + 3 * NH_PAIR);
 }
 
 /* NH of at most a block, which ends with zeros to a multiple of two words. */
-static struct wide nh(const u64 *key, const u8 *p, u32 len)
+static __always_inline struct wide nh(const u64 *key, const u8 *p, u32 len)
 {
 	struct wide sum = wide(0, 0);
-	u8 end[NH_PAIR] = {};
+	const u8 *base = p;
 
-	for (; len >= 4 * NH_PAIR; len -= 4 * NH_PAIR) {
-		sum = nh_pair(sum, key, p);
-		sum = nh_pair(sum, key + 2, p + NH_PAIR);
-		sum = nh_pair(sum, key + 4, p + 2 * NH_PAIR);
-		sum = nh_pair(sum, key + 6, p + 3 * NH_PAIR);
-		key += 8;
-		p += 4 * NH_PAIR;
+	for (; len >= 8 * NH_PAIR; len -= 8 * NH_PAIR) {
+		sum = nh_four(sum, key, p);
+		sum = nh_four(sum, key + 8, p + 4 * NH_PAIR);
+		key += 16;
+		p += 8 * NH_PAIR;
 	}
 	for (; len >= NH_PAIR; len -= NH_PAIR, key += 2, p += NH_PAIR)
 		sum = nh_pair(sum, key, p);
-	if (len) {
-		memcpy(end, p, len);
-		sum = nh_pair(sum, key, end);
-	}
+	if (len)
+		sum = nh_rest(sum, key, base, p, len);
 	return wide(sum.hi & NH_HIGH, sum.lo);
 }
 
