@@ -121,13 +121,13 @@ says()
 	return $status
 }
 
-# lost RANK: it is killed; the others know
+# lost RANK [NUMBER]: it is killed during all-reduces of so many elements; the others know
 lost()
 {
 	local status=0
 
 	planned sum int64 || return
-	ranks endless
+	ranks endless "${2:-1}"
 	wait_for all_running || status=1
 	no_netlink || status=1
 	kill -9 "${ranks[$1]}"
@@ -139,19 +139,19 @@ lost()
 }
 
 # A server that others need falls silent: its links are cut, which deletes its routes, so
-# this is the last row.
+# this is the last row. The vectors have several parts.
 cut()
 {
 	local status=0
 
 	planned sum int64 --give-up "$((SLOW * 5))" || return
-	ranks endless
+	ranks endless 16000
 	wait_for all_running || status=1
 	ip -n v1 link set eth0 down
 	ip -n v1 link set eth1 down
 	all_exit_with 1 || status=1
 	# A rank may first learn that another one has left.
-	sed -i 's/^ECONNABORTED$/ETIMEDOUT/' "$TMP"/rank.[1-9].out
+	sed -i 's/^ECONNABORTED$/ETIMEDOUT/' "$TMP"/rank.*.out
 	says ETIMEDOUT || status=1
 	return $status
 }
@@ -167,6 +167,14 @@ differ()
 	grep -F "the ranks disagree: call 1 is barrier here, call 1 is allreduce of 1 elements at rank 0" \
 		"$TMP/rank.1.err" || status=1
 	unplan && return $status
+}
+
+# large COMMAND...: run it with trees for vectors of several parts
+large()
+{
+	local ELEMENTS=20000
+
+	"$@"
 }
 
 alone()
@@ -189,13 +197,17 @@ for type in int64 int32 fixed float32 float64; do
 	done
 done
 check "64 KiB of memory" group sum int64 each "$(scaled $COUNT)" --memory 64K
+check "all-reduces of several parts" large group sum int64 sizes 0
+check "all-reduces of several parts, 64 KiB of memory" \
+	large group sum int64 sizes 0 --memory 64K
 check "a group of one rank" alone
 check "a rank makes another call" differ
 check "rank 4 is lost" lost 4
+check "rank 4 is lost between parts" large lost 4 16000
 check "rank 0 is lost" lost 0
 check "a rank on a server with another one is lost" lost 3
 check "over bad links, 200 all-reduces" over_bad_links many
 check "over bad links, each collective" group max int32 each "$(scaled $COUNT)" \
 	--memory 64K
-check "a server falls silent" cut
+check "a server falls silent between parts" large cut
 done_testing

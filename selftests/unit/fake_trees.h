@@ -43,6 +43,7 @@
  * @stripes: trees of the job
  * @sources: that the plan has
  * @limit: up: bytes that wait for the reader; down: that wait for the slowest reader
+ * @gate: up: records after which sources wait for something that goes down, 0: none
  * @flip: invert a bit of the next piece that is read
  * @lost: errno of the next send(), once
  * @reason: it is aborted for this
@@ -67,6 +68,7 @@ struct fake_tree {
 	unsigned int stripes;
 	unsigned int sources;
 	size_t limit;
+	uint64_t gate;
 	bool flip;
 	int lost;
 	uint32_t reason;
@@ -93,6 +95,9 @@ struct fake_tree {
  * @rounds: that it has ended, or whose end mark it has taken
  * @told: whose outcome it has
  * @at: down: bytes of the round that it has read
+ * @after: up: it gives nothing before this one has read so many bytes, and twice as many
+ *	have been sent
+ * @bytes: how many
  */
 struct fake_sock {
 	struct fake_tree *tree;
@@ -101,6 +106,8 @@ struct fake_sock {
 	uint32_t rounds;
 	uint32_t told;
 	size_t at;
+	const struct fake_sock *after;
+	size_t bytes;
 };
 
 static struct fake_tree fake_tree[2];	/* up, down */
@@ -159,9 +166,26 @@ static bool fake_has_outcome(const struct fake_sock *s)
 	return s->told < s->rounds && s->told < s->tree->round;
 }
 
+/* Does it wait for what goes down? */
+static bool fake_is_gated(const struct fake_sock *s)
+{
+	const struct fake_tree *t = s->tree;
+
+	return (s->after && (s->after->at <= s->bytes ||
+			     fake_tree[1].len < 2 * s->bytes)) ||
+	       (t->gate && t->records >= t->gate && !fake_tree[1].len);
+}
+
 static bool fake_may_send(const struct fake_sock *s)
 {
-	return s->rounds == s->tree->round && fake_room(s->tree);
+	return s->rounds == s->tree->round && fake_room(s->tree) &&
+	       !fake_is_gated(s);
+}
+
+/* Do records leave that are not complete? */
+static bool fake_drains(const struct fake_tree *t)
+{
+	return t->ended == t->sources || !fake_room(t);
 }
 
 static bool fake_may_read(const struct fake_sock *s)
@@ -169,8 +193,8 @@ static bool fake_may_read(const struct fake_sock *s)
 	const struct fake_tree *t = s->tree;
 
 	if (!t->down)
-		return t->table.keys ? t->ended == t->sources ||
-				       !fake_room(t) :
+		return t->table.keys ? fake_drains(t) ||
+				       aggnet_table_ripe(&t->table, 1) :
 				       t->ended == t->sources;
 	return s->rounds == t->round && (s->at < t->len || t->ended);
 }
@@ -293,7 +317,7 @@ static ssize_t fake_put(struct fake_sock *s, const void *data, size_t len,
 		fake_end(s);
 		return 0;
 	}
-	if (!fake_room(t))
+	if (!fake_room(t) || fake_is_gated(s))
 		return -EAGAIN;
 	return t->down ? fake_send_bytes(t, data, len) :
 			 fake_send_records(t, data, len);
@@ -363,8 +387,8 @@ static ssize_t fake_read_records(struct fake_tree *t, void *buf)
 	u64 represents;
 	u32 len, n;
 
-	len = aggnet_table_pack(&t->table, data, sizeof(data), 30, &n,
-				&represents);
+	len = (fake_drains(t) ? aggnet_table_pack : aggnet_table_pack_ripe)
+	      (&t->table, data, sizeof(data), 30, &n, &represents);
 	if (t->flip)
 		data[len - 1] ^= 1;
 	t->flip = false;
@@ -550,6 +574,7 @@ static void fake_trees_begin(uint8_t function, uint8_t vtype, uint64_t elements,
 	up->sources = ranks;
 	up->limit = 700;
 	start(&up->table, &up->shape);
+	up->table.expected = ranks;
 	down->shape.layout = AGGNET_LAYOUT_BYTES;
 	down->down = true;
 	down->sources = ranks - 1;
@@ -583,6 +608,7 @@ static void fake_trees_end(void)
 #include "../../tools/libaggnet/group.c"
 #include "../../tools/libaggnet/group_down.c"
 #include "../../tools/libaggnet/group_env.c"
+#include "../../tools/libaggnet/group_parts.c"
 #include "../../tools/libaggnet/group_up.c"
 #include "../../tools/libaggnet/layout.c"
 #include "../../tools/libaggnet/merge.c"

@@ -19,6 +19,7 @@ static int fake_poll(struct pollfd *fds, nfds_t n, int timeout);
 #include "../../tools/libaggnet/element.c"
 #include "../../tools/libaggnet/group.c"
 #include "../../tools/libaggnet/group_down.c"
+#include "../../tools/libaggnet/group_parts.c"
 #include "../../tools/libaggnet/group_up.c"
 #include "../../tools/libaggnet/layout.c"
 #include "../../tools/libaggnet/spec_gen.c"

@@ -213,6 +213,232 @@ TEST_F(coll, each__of_the_most_elements)
 				 RANKS));
 }
 
+/* --- results of several parts ------------------------------------------------------- */
+
+#define PART		((GROUP_PART - AGREE_BYTES) / sizeof(int64_t))
+#define LARGE		(3 * PART + 100)	/* elements */
+
+static void large_begin(size_t limit)
+{
+	fake_trees_end();
+	fake_trees_begin(AGGNET_FN_SUM, AGGNET_VTYPE_INT64, AGREE_ELEMENTS + LARGE,
+			 RANKS);
+	fake_tree[0].limit = limit;
+	fake_tree[1].limit = 20000;
+}
+
+/* An all-reduce of @n elements, whose buffers are @shift elements apart. */
+static int large_reduce(struct rank *r, size_t n, long shift)
+{
+	int64_t *buf = calloc(n + 4, sizeof(*buf)), *send = buf + 2;
+	int64_t *recv = send + shift;
+	size_t i;
+	int err;
+
+	for (i = 0; i < n; i++)
+		send[i] = (int64_t)(i * (r->conf.rank + 1)) << 44;
+	err = aggnet_allreduce(r->g, send, recv, n);
+	for (i = 0; !err && i < n; i++)
+		if (recv[i] != (int64_t)(i * (RANKS * (RANKS + 1) / 2)) << 44)
+			err = -EILSEQ;
+	free(buf);
+	return err;
+}
+
+/* Around the limits of parts, again and again. */
+static int sizes(struct rank *r)
+{
+	static const size_t n[] = {
+		1, PART - 1, PART, PART + 1, 2 * PART - 13, 2 * PART, 2 * PART + 1,
+		LARGE, 12, LARGE - 1,
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < ARRAY_SIZE(n); i++)
+		err = large_reduce(r, n[i], 0);
+	return err;
+}
+
+TEST_F(coll, parts__of_each_size)
+{
+	/* Nearly all that goes down early changes; some of it; nothing. */
+	static const size_t limits[] = { 700, 100000, SIZE_MAX };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		large_begin(limits[i]);
+		EXPECT_EQ(0, group_of(RANKS, sizes, 0, 0));
+	}
+}
+
+/* From now on a round up of @LARGE elements does not end before something goes down. */
+static int early_gate(struct rank *r)
+{
+	int err = aggnet_barrier(r->g);
+
+	if (!err && !r->conf.rank) {
+		pthread_mutex_lock(&fake_lock);
+		fake_tree[0].gate = RANKS * (LARGE / 13) * 9 / 10;
+		pthread_mutex_unlock(&fake_lock);
+	}
+	return err;
+}
+
+static int early(struct rank *r)
+{
+	return early_gate(r) ?: large_reduce(r, LARGE, 0);
+}
+
+TEST_F(coll, parts__go_down_before_the_end)
+{
+	large_begin(SIZE_MAX);
+	EXPECT_EQ(0, group_of(RANKS, early, 0, 0));
+}
+
+/*
+ * The kernel takes nothing of rank 3 before that has read a part, and the next one waits:
+ * it lacks what rank 3 gives, and would overwrite it. The library has the front only.
+ */
+static void in_place_after(struct rank *r, const struct fake_sock *down)
+{
+	if (r->conf.rank != 3)
+		return;
+	pthread_mutex_lock(&fake_lock);
+	fake_sock[source_conn(r->g->up)->fd].after = down;
+	fake_sock[source_conn(r->g->up)->fd].bytes = GROUP_PART;
+	pthread_mutex_unlock(&fake_lock);
+}
+
+static int in_place(struct rank *r)
+{
+	int err = aggnet_barrier(r->g);
+
+	if (err)
+		return err;
+	in_place_after(r, &fake_sock[cast_conn(r->g->down)->fd]);
+	err = large_reduce(r, LARGE, (long)r->arg - 1);
+	if (!err)
+		in_place_after(r, NULL);
+	return err;
+}
+
+TEST_F(coll, parts__that_come_early_in_place)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		large_begin(20000);
+		fake_tree[1].limit = SIZE_MAX;
+		EXPECT_EQ(0, group_of(RANKS, in_place, i, 0));
+	}
+}
+
+/* Rank 2 leaves when a part has gone down; then no rank has the result. */
+static int leaves_early(struct rank *r)
+{
+	static int64_t x[RANKS][LARGE];
+	struct aggnet_coll *c;
+	int err = early_gate(r);
+
+	if (err || r->conf.rank != 2)
+		return err ?: aggnet_allreduce(r->g, x[r->conf.rank],
+					       x[r->conf.rank], LARGE);
+	err = aggnet_coll_start(r->g, AGGNET_COLL_ALLREDUCE, x[2], x[2], LARGE, 0,
+				&c);
+	while (!err && !c->whole && !c->taken)
+		err = aggnet_coll_test(c) == -EAGAIN ? 0 : -EDOM;
+	aggnet_group_close(r->g);
+	r->g = NULL;
+	return err ?: -ECONNABORTED;
+}
+
+TEST_F(coll, rank__that_leaves_between_parts)
+{
+	large_begin(SIZE_MAX);
+	EXPECT_EQ(0, group_of(RANKS, leaves_early, 0, -ECONNABORTED));
+}
+
+/* A sum that does not fit is found at the end, when parts have gone down. */
+static int overflows_early(struct rank *r)
+{
+	static int64_t x[RANKS][LARGE];
+	int err = early_gate(r);
+
+	x[r->conf.rank][LARGE - 1] = INT64_MAX;
+	return err ?: aggnet_allreduce(r->g, x[r->conf.rank], x[r->conf.rank],
+				       LARGE);
+}
+
+TEST_F(coll, sum__that_overflows_behind_parts)
+{
+	large_begin(SIZE_MAX);
+	EXPECT_EQ(0, group_of(RANKS, overflows_early, 0, -EOVERFLOW));
+}
+
+/* A rank has another count, which rank 0 only knows at the end. */
+static int differs_early(struct rank *r)
+{
+	static int64_t x[RANKS][LARGE];
+
+	return aggnet_allreduce(r->g, x[r->conf.rank], x[r->conf.rank],
+				LARGE - (r->conf.rank == 1));
+}
+
+TEST_F(coll, calls__that_differ_behind_parts)
+{
+	large_begin(100000);
+	EXPECT_EQ(0, group_of(RANKS, differs_early, 0, -EPROTO));
+}
+
+/*
+ * parts_read() - have a rank read two parts of a result of ten elements
+ * @part: the parts
+ * @bytes: of the data of both
+ *
+ * Return: the outcome
+ */
+static int parts_read(const struct agree_part part[2], size_t bytes)
+{
+	static struct aggnet_group g;
+	int64_t recv[10];
+	struct aggnet_coll c = {
+		.g = &g, .recv = (uint8_t *)recv,
+		.layout = { .size = 8, .carriers = 1, .length = 10, .parts = 1,
+			    .down = true, .takes = 10 },
+	};
+	size_t first = part[0].n * 8 < bytes ? part[0].n * 8 : bytes;
+
+	memset(g.buf, 0, sizeof(g.buf));
+	agree_put(&c.call, 0, &part[0], g.buf);
+	agree_put(&c.call, 0, &part[1], g.buf + AGREE_BYTES + first);
+	c.length = 2 * AGREE_BYTES + bytes;
+	down_piece(&c);
+	return c.status ?: c.part.more || c.whole < 10 || c.taken < c.part.n * 8 ?
+	       down_end(&c) : 0;
+}
+
+TEST_F(coll, parts__that_are_malformed)
+{
+	const struct agree_part good[] = { { 0, 6, true }, { 6, 4, false } };
+	const struct agree_part again[] = { { 0, 10, true }, { 3, 2, false } };
+	const struct agree_part gap[] = { { 0, 5, true }, { 6, 4, false } };
+	const struct agree_part far[] = { { 0, 6, true }, { 6, 5, false } };
+	const struct agree_part none[] = { { 0, 0, true }, { 0, 10, false } };
+	const struct agree_part more[] = { { 0, 6, true }, { 6, 4, true } };
+	const struct agree_part less[] = { { 0, 6, true }, { 6, 3, false } };
+
+	EXPECT_EQ(0, parts_read(good, 80));
+	EXPECT_EQ(0, parts_read(again, 96));
+	EXPECT_EQ(-EBADMSG, parts_read(gap, 72));
+	EXPECT_EQ(-EBADMSG, parts_read(far, 88));
+	EXPECT_EQ(-EBADMSG, parts_read(none, 80));
+	EXPECT_EQ(-EBADMSG, parts_read(more, 80));
+	EXPECT_EQ(-EBADMSG, parts_read(less, 72));
+	EXPECT_EQ(-EBADMSG, parts_read(good, 72));
+	EXPECT_EQ(-EBADMSG, parts_read(good, 88));
+}
+
 /* --- start and test ------------------------------------------------------------------ */
 
 /* Return: the result, -EDOM: a call has returned something impossible */
@@ -576,18 +802,21 @@ TEST_F(coll, agreement__with_an_outcome_that_is_none)
 	const int none[] = { EAGAIN, EINTR, EINVAL, EMSGSIZE, EBUSY, 4096,
 			     INT_MAX, INT_MIN };
 	const struct agree a = { .kind = AGGNET_COLL_BARRIER, .ranks = RANKS };
+	const struct agree_part part = { .first = 3, .n = 1ull << 40, .more = true };
+	struct agree_part other;
 	uint8_t buf[AGREE_BYTES];
 	struct agree got;
 	unsigned int i;
 	int status;
 
-	agree_put(&a, -ECONNABORTED, buf);
-	EXPECT_TRUE(agree_get(&got, &status, buf));
+	agree_put(&a, -ECONNABORTED, &part, buf);
+	EXPECT_TRUE(agree_get(&got, &status, &other, buf));
 	EXPECT_EQ(-ECONNABORTED, status);
 	EXPECT_TRUE(agree_equal(&a, &got));
+	EXPECT_TRUE(other.first == part.first && other.n == part.n && other.more);
 	for (i = 0; i < ARRAY_SIZE(none); i++) {
 		word_put(buf + 4, (uint32_t)none[i], 4);
-		EXPECT_FALSE(agree_get(&got, &status, buf));
+		EXPECT_FALSE(agree_get(&got, &status, &other, buf));
 	}
 }
 

@@ -186,7 +186,8 @@ size_t aggnet_group_max(const struct aggnet_group *g,
  * The collectives. @count is the number of elements that one rank gives or gets: of a
  * scatter, a gather, an allgather and a reduce-scatter the longer vector has @ranks
  * times as many. @send and @recv may overlap. @recv of gather and reduce is used at
- * the root only, @send of scatter, too; both may be NULL elsewhere.
+ * the root only, @send of scatter, too; both may be NULL elsewhere. After an error that
+ * ends the group @recv may have been written.
  *
  * Reals are moved bit by bit. They are merged without rounding; a sum is rounded
  * once, to the nearest number. A NaN is greater than all other reals: max returns it,

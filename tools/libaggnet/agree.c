@@ -11,7 +11,7 @@
 #include "layout.h"
 #include "word.h"
 
-#define MAGIC	0x31434741u	/* "AGC1" */
+#define MAGIC	0x32434741u	/* "AGC2" */
 #define ERRNO_MAX	4095
 
 /* --- up --------------------------------------------------------------------- */
@@ -147,11 +147,12 @@ char *agree_text(const struct agree *a, char *buf, size_t size)
 
 /* --- down -------------------------------------------------------------------- */
 
-void agree_put(const struct agree *a, int status, uint8_t buf[AGREE_BYTES])
+void agree_put(const struct agree *a, int status, const struct agree_part *part,
+	       uint8_t buf[AGREE_BYTES])
 {
 	const uint32_t field[] = {
 		MAGIC, (uint32_t)-status, a->kind, a->root, a->ranks,
-		a->function, a->vtype, 0,
+		a->function, a->vtype, part->more,
 	};
 	size_t i;
 
@@ -160,6 +161,9 @@ void agree_put(const struct agree *a, int status, uint8_t buf[AGREE_BYTES])
 	word_put(buf + 32, a->call, 8);
 	word_put(buf + 40, a->count, 8);
 	word_put(buf + 48, a->elements, 8);
+	word_put(buf + 56, part->first, 8);
+	word_put(buf + 64, part->n, 8);
+	word_put(buf + 72, 0, 8);
 }
 
 /* Could a call of rank 0 end with this error? These say that it did not begin, or that it
@@ -176,7 +180,8 @@ static bool agree_is_outcome(uint32_t error)
 	return error <= ERRNO_MAX;
 }
 
-bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES])
+bool agree_get(struct agree *a, int *status, struct agree_part *part,
+	       const uint8_t buf[AGREE_BYTES])
 {
 	const uint32_t error = word_get(buf + 4, 4);
 
@@ -190,6 +195,11 @@ bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES])
 		.call = word_get(buf + 32, 8),
 		.count = word_get(buf + 40, 8),
 		.elements = word_get(buf + 48, 8),
+	};
+	*part = (struct agree_part){
+		.first = word_get(buf + 56, 8),
+		.n = word_get(buf + 64, 8),
+		.more = word_get(buf + 28, 4),
 	};
 	return word_get(buf, 4) == MAGIC && agree_is_outcome(error);
 }

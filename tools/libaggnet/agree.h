@@ -12,8 +12,8 @@
 /* Elements of a vector before the data: one block, or 13 of one element each. */
 #define AGREE_ELEMENTS	13
 
-/* Bytes of the message down before the data. */
-#define AGREE_BYTES	56
+/* Bytes of the message down before the data of each part. */
+#define AGREE_BYTES	80
 
 /**
  * struct agree - a call, as each rank must make it
@@ -35,6 +35,18 @@ struct agree {
 	uint64_t call;
 	uint64_t count;
 	uint64_t elements;
+};
+
+/**
+ * struct agree_part - a part of the message down
+ * @first: the element of the result with which it begins
+ * @n: elements
+ * @more: another part follows
+ */
+struct agree_part {
+	uint64_t first;
+	uint64_t n;
+	bool more;
 };
 
 /**
@@ -67,12 +79,16 @@ char *agree_difference(const struct agree *mine, const struct agree *root,
 /* Describe a call. Return: @buf */
 char *agree_text(const struct agree *a, char *buf, size_t size);
 
-/* As bytes, with the outcome: 0 or a negative errno. */
-void agree_put(const struct agree *a, int status, uint8_t buf[AGREE_BYTES]);
+/* As bytes, with the outcome, 0 or a negative errno: that of a part which others follow
+ * is 0.
+ */
+void agree_put(const struct agree *a, int status, const struct agree_part *part,
+	       uint8_t buf[AGREE_BYTES]);
 
 /* Return: false: this is no such message, or its outcome is none: it comes from another
  * host
  */
-bool agree_get(struct agree *a, int *status, const uint8_t buf[AGREE_BYTES]);
+bool agree_get(struct agree *a, int *status, struct agree_part *part,
+	       const uint8_t buf[AGREE_BYTES]);
 
 #endif /* AGGNET_AGREE_H */

@@ -210,18 +210,20 @@ static void coll_give(struct aggnet_coll *c)
 	g->up = NULL;
 }
 
-/* Go on with the round down. Return: 0: it is over, -EAGAIN, or an errno */
+/*
+ * Go on with the round down, which does not wait for the end of the round up. Return: 0: it
+ * is over, -EAGAIN, or an errno
+ */
 static int coll_tell(struct aggnet_coll *c)
 {
 	struct aggnet_group *g = c->g;
-	int err = 0;
+	int err;
 
 	if (c->told)
 		return 0;
 	if (!g->conf.rank && !c->answered)
-		err = up_answer(c);
-	if (!err)
-		err = g->conf.rank ? down_receive(c) : down_send(c);
+		up_answer(c);
+	err = g->conf.rank ? down_receive(c) : down_send(c);
 	if (coll_waits(err))
 		return -EAGAIN;
 	c->told = !err;
@@ -250,8 +252,7 @@ static void coll_end(struct aggnet_coll *c, int err)
 {
 	struct aggnet_group *g = c->g;
 
-	free(c->message);
-	c->message = NULL;
+	parts_end(c);
 	g->busy = false;
 	g->ended |= c->last;
 	if (err)
@@ -277,6 +278,14 @@ int aggnet_coll_test(struct aggnet_coll *c)
 
 /* --- waiting ------------------------------------------------------------------------ */
 
+/* Does the collective wait for the tree down? */
+static bool coll_waits_down(const struct aggnet_coll *c)
+{
+	if (!c->g->down || c->told)
+		return false;
+	return c->g->conf.rank ? !c->held : c->done < c->length || c->closed;
+}
+
 static unsigned int coll_conns(const struct aggnet_coll *c,
 			       struct conn *conn[AGGNET_COLL_FDS])
 {
@@ -287,7 +296,7 @@ static unsigned int coll_conns(const struct aggnet_coll *c,
 		conn[n++] = source_conn(g->up);
 	if (g->sum && !c->answered)
 		conn[n++] = sink_conn(g->sum);
-	if (g->down && !c->told && (g->conf.rank || c->answered))
+	if (coll_waits_down(c))
 		conn[n++] = cast_conn(g->down);
 	return n;
 }
@@ -439,7 +448,7 @@ void aggnet_group_close(struct aggnet_group *g)
 {
 	if (!g)
 		return;
-	free(g->coll.message);
+	parts_end(&g->coll);
 	group_leave(g);
 	free(g);
 }

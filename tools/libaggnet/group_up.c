@@ -15,6 +15,9 @@
 #include "source.h"
 #include "word.h"
 
+/* Messages that rank 0 reads before it looks after the round down. */
+#define UP_TURN	16
+
 /* --- giving ------------------------------------------------------------------- */
 
 static int give_number(struct aggnet_group *g, int64_t number)
@@ -114,9 +117,8 @@ static uint64_t result_bits(const struct aggnet_coll *c,
 	return c->layout.size == sizeof(bits) ? bits : bits32;
 }
 
-/* Take an element of the vector into the message. Return: it is one of the result */
-static bool result_element(struct aggnet_coll *c,
-			   const struct aggnet_entry *line, double *agreement)
+bool up_element(struct aggnet_coll *c, const struct aggnet_entry *line,
+		double *agreement)
 {
 	const struct layout *l = &c->layout;
 	uint32_t carrier, width = l->size / l->carriers;
@@ -129,11 +131,10 @@ static bool result_element(struct aggnet_coll *c,
 		return false;
 	}
 	at = layout_find(l, line->offset - AGREE_ELEMENTS, &carrier);
-	if (at == UINT64_MAX || !c->message)
+	if (at == UINT64_MAX || !c->result)
 		return false;
-	word_put(c->message + AGREE_BYTES + at * l->size + carrier * width,
-		 l->carriers == 1 ? result_bits(c, line) :
-		 (uint64_t)line->real, width);
+	parts_put(c, at, carrier * width, l->carriers == 1 ?
+		  result_bits(c, line) : (uint64_t)line->real, width);
 	return true;
 }
 
@@ -151,7 +152,7 @@ static uint64_t result_elements(struct aggnet_coll *c, double *agreement)
 		n = result_lines(m, e);
 		for (i = 0; i < n; i++)
 			if (result_get(m, e, i, NULL, &line) || wraps)
-				found += result_element(c, &line, agreement);
+				found += up_element(c, &line, agreement);
 	}
 	return found;
 }
@@ -159,29 +160,15 @@ static uint64_t result_elements(struct aggnet_coll *c, double *agreement)
 /* --- the answer ------------------------------------------------------------------- */
 
 /* The message down has the result, or the reason why there is none. */
-static int answer_fail(struct aggnet_coll *c, int status, const char *text)
+static void answer_fail(struct aggnet_coll *c, int status, const char *text)
 {
-	size_t len = strlen(text);
-	uint8_t *message;
-
-	if (len >= sizeof(c->text))
-		len = sizeof(c->text) - 1;
-	memcpy(c->text, text, len);
-	c->text[len] = '\0';
-	message = realloc(c->message, AGREE_BYTES + len);
-	if (!message)
-		return group_fail(c->g, -ENOMEM, "no memory for a message");
-	c->message = message;
+	snprintf(c->text, sizeof(c->text), "%.*s", (int)sizeof(c->text) - 1, text);
 	c->status = status;
 	c->last = true;
-	agree_put(&c->call, status, message);
-	memcpy(message + AGREE_BYTES, text, len);
-	c->length = AGREE_BYTES + len;
-	return 0;
 }
 
 /* The last element of the agreement is 1 at each rank. */
-static int answer_differs(struct aggnet_coll *c, const double *agreement)
+static void answer_differs(struct aggnet_coll *c, const double *agreement)
 {
 	double n = agreement[AGREE_ELEMENTS - 1];
 	char text[AGGNET_TEXT_MAX], call[96];
@@ -194,7 +181,7 @@ static int answer_differs(struct aggnet_coll *c, const double *agreement)
 		snprintf(text, sizeof(text),
 			 "a rank does not agree with rank 0: %s",
 			 agree_text(&c->call, call, sizeof(call)));
-	return answer_fail(c, -EPROTO, text);
+	answer_fail(c, -EPROTO, text);
 }
 
 static uint64_t blocks_of(uint64_t elements, uint32_t block)
@@ -213,7 +200,7 @@ static uint64_t answer_records(const struct aggnet_coll *c)
 }
 
 /* An extreme tells nothing about how many ranks have given it. */
-static int answer_check(struct aggnet_coll *c, uint64_t found)
+static void answer_check(struct aggnet_coll *c, uint64_t found)
 {
 	const struct layout *l = &c->layout;
 	uint64_t want = answer_records(c);
@@ -225,25 +212,23 @@ static int answer_check(struct aggnet_coll *c, uint64_t found)
 			 "the group gave %llu records, and %u ranks give %llu: plan a writer for each, and give it a number of its own",
 			 (unsigned long long)came, c->call.ranks,
 			 (unsigned long long)want);
-		return answer_fail(c, -EPROTO, text);
+		answer_fail(c, -EPROTO, text);
+	} else if (l->up && found != layout_result(l) * l->carriers) {
+		answer_fail(c, -EPROTO,
+			    "parts are missing: each rank needs a number of its own");
 	}
-	if (l->up && found != layout_result(l) * l->carriers)
-		return answer_fail(c, -EPROTO,
-				   "parts are missing: each rank needs a number of its own");
-	return 0;
 }
 
 /* At the first round the plan is compared with what all ranks expect of it. */
-static int answer_plan(struct aggnet_coll *c)
+static void answer_plan(struct aggnet_coll *c)
 {
 	const struct aggnet_group *g = c->g;
 
-	if (c->call.kind != LAYOUT_OPEN ||
-	    (g->shape.function == g->conf.function &&
-	     g->shape.vtype == g->conf.vtype))
-		return 0;
-	return answer_fail(c, -EOPNOTSUPP,
-			   "the tree up has another function or type of elements than the group");
+	if (c->call.kind == LAYOUT_OPEN &&
+	    (g->shape.function != g->conf.function ||
+	     g->shape.vtype != g->conf.vtype))
+		answer_fail(c, -EOPNOTSUPP,
+			    "the tree up has another function or type of elements than the group");
 }
 
 /* The data of rank 0 need not come up. */
@@ -253,32 +238,32 @@ static void answer_own(struct aggnet_coll *c)
 	uint64_t i;
 
 	for (i = 0; i < layout_result(l); i++)
-		word_put(c->message + AGREE_BYTES + i * l->size,
-			 element_get(c->send + i * l->size, l->size), l->size);
+		parts_put(c, i, 0, element_get(c->send + i * l->size, l->size),
+			  l->size);
 }
 
-static int answer_result(struct aggnet_coll *c)
+static void answer_result(struct aggnet_coll *c)
 {
 	const struct aggnet_shape *shape = &c->g->shape;
-	const struct layout *l = &c->layout;
 	double agreement[AGREE_ELEMENTS] = { 0 };
-	uint64_t n = layout_result(l), found;
-	int err;
+	uint64_t found;
 
-	c->message = malloc(AGREE_BYTES + n * l->size);
-	if (!c->message)
-		return answer_fail(c, -ENOMEM, "rank 0 has no memory for the result");
+	c->judged = true;
+	if (!parts_begin(c)) {
+		answer_fail(c, -ENOMEM, "rank 0 has no memory for the result");
+		return;
+	}
 	found = result_elements(c, agreement);
-	if (!agree_holds(&c->call, shape->function, shape->vtype, agreement))
-		return answer_differs(c, agreement);
-	err = answer_check(c, found);
-	if (err || c->status)
-		return err;
-	if (!l->up && n)
+	if (!agree_holds(&c->call, shape->function, shape->vtype, agreement)) {
+		answer_differs(c, agreement);
+		return;
+	}
+	answer_check(c, found);
+	if (c->status)
+		return;
+	if (!c->layout.up)
 		answer_own(c);
-	agree_put(&c->call, 0, c->message);
-	c->length = AGREE_BYTES + (l->down ? n * l->size : 0);
-	return answer_plan(c);
+	answer_plan(c);
 }
 
 /* Rank 0 takes its part of the result. */
@@ -288,8 +273,7 @@ static void answer_take(struct aggnet_coll *c)
 
 	if (c->status || !l->takes)
 		return;
-	memcpy(c->recv, c->message + AGREE_BYTES + l->first * l->size,
-	       l->takes * l->size);
+	memcpy(c->recv, c->result + l->first * l->size, l->takes * l->size);
 	element_host(c->recv, l->takes, l->size);
 }
 
@@ -297,10 +281,10 @@ static void answer_take(struct aggnet_coll *c)
 static int answer_read(struct aggnet_coll *c)
 {
 	struct sink *k = c->g->sum;
-	int err = c->length ? 0 : sink_run(k);
+	int err = c->judged ? 0 : sink_turn(k, UP_TURN);
 
-	if (!err && !c->length)
-		err = answer_result(c);
+	if (!err && !c->judged)
+		answer_result(c);
 	if (!err)
 		err = sink_commit(k);
 	if (!err && !sink_result(k)->last)
@@ -312,37 +296,40 @@ static int answer_read(struct aggnet_coll *c)
  * Sums of calls that differ are sums of other elements, and may be too large: the calls
  * are compared although there is no result.
  */
-static int answer_overflow(struct aggnet_coll *c)
+static void answer_overflow(struct aggnet_coll *c)
 {
 	const struct aggnet_shape *shape = &c->g->shape;
 	double agreement[AGREE_ELEMENTS] = { 0 };
 
 	result_elements(c, agreement);
 	if (!agree_holds(&c->call, shape->function, shape->vtype, agreement))
-		return answer_differs(c, agreement);
-	return answer_fail(c, -EOVERFLOW,
-			   "the result of an element does not fit the type of the elements");
+		answer_differs(c, agreement);
+	else
+		answer_fail(c, -EOVERFLOW,
+			    "the result of an element does not fit the type of the elements");
 }
 
 /* The round up has failed, which the message down tells. */
-static int answer_lost(struct aggnet_coll *c, int err)
+static void answer_lost(struct aggnet_coll *c, int err)
 {
-	if (err == -EOVERFLOW)
-		return answer_overflow(c);
+	if (err == -EOVERFLOW) {
+		answer_overflow(c);
+		return;
+	}
 	err = group_lost(c->g, err, sink_conn(c->g->sum));
-	return answer_fail(c, err, c->g->error);
+	answer_fail(c, err, c->g->error);
 }
 
-int up_answer(struct aggnet_coll *c)
+void up_answer(struct aggnet_coll *c)
 {
 	int err = answer_read(c);
 
-	if (err == -EAGAIN || err == -EINTR)
-		return -EAGAIN;
+	if (err == -EAGAIN || err == -EINTR) {
+		parts_look(c);
+		return;
+	}
 	if (err)
-		err = answer_lost(c, err);
-	c->answered = !err;
-	if (!err)
-		answer_take(c);
-	return err;
+		answer_lost(c, err);
+	c->answered = true;
+	answer_take(c);
 }

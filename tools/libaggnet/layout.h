@@ -67,6 +67,12 @@ static inline uint64_t layout_result(const struct layout *l)
 	return l->length * l->parts;
 }
 
+/* Does element i of the vector, behind the agreement, come down as element i? */
+static inline bool layout_is_vector(const struct layout *l)
+{
+	return l->up && l->down && l->parts == 1 && l->carriers == 1;
+}
+
 /* The largest count that the vector of a tree up has room for. */
 uint64_t layout_max(const struct aggnet_shape *shape, uint32_t kind,
 		    uint32_t ranks);

@@ -345,6 +345,19 @@ int sink_run(struct sink *k)
 	return err ? err : sink_check(k);
 }
 
+int sink_turn(struct sink *k, unsigned int most)
+{
+	int err = k->conn.final;
+
+	for (; !err && !k->whole && most; most--)
+		err = sink_read(k, false);
+	if (err)
+		return err;
+	/* What has come is there at once. */
+	k->conn.waits = POLLIN;
+	return k->whole ? sink_check(k) : -EAGAIN;
+}
+
 static int sink_line(struct sink *k, struct aggnet_entry *entry)
 {
 	const struct merge_entry *e = &k->stream.entry;

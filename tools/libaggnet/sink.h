@@ -14,6 +14,15 @@ struct sink;
 int sink_open(struct sink **k, struct in_addr receiver, uint32_t job,
 	      const struct aggnet_options *opt);
 int sink_run(struct sink *k);
+
+/**
+ * sink_turn() - read some messages of a result
+ * @k: the sink, of a handle with AGGNET_OPT_NONBLOCK
+ * @most: messages
+ *
+ * Return: as sink_run(); -EAGAIN: also if there are more
+ */
+int sink_turn(struct sink *k, unsigned int most);
 int sink_stream(struct sink *k, struct aggnet_entry *entry);
 const struct aggnet_result *sink_result(const struct sink *k);
 const struct in_addr *sink_absent(const struct sink *k, size_t *n);
